@@ -1,12 +1,12 @@
-// The shell: signing in, navigation, the application and the time range, and the screen of the address.
+// The shell: navigation, the application and the time range, and the screen of the address. `begin.js` signs in.
 
 import { effect, html, render, signal, useEffect, useRef, useState } from './vendor/preact.js';
 import { address, go, href } from './lib/address.js';
-import { application, applications, firstApplication, loadApplications, remember } from './lib/apps.js';
+import { application, applications, firstApplication, remember } from './lib/apps.js';
 import { lostSince } from './lib/api.js';
-import { me, problem, signIn, signOut, start, state } from './lib/auth.js';
+import { me, problem, signIn, signOut, state } from './lib/auth.js';
 import { bind } from './lib/keys.js';
-import { navigation, theme, zone } from './lib/preferences.js';
+import { navigation, theme, toggleNavigation, zone } from './lib/preferences.js';
 import { time } from './lib/time.js';
 import { SCREENS } from './screens/list.js';
 import { Commands, openCommands } from './shell/commands.js';
@@ -26,14 +26,28 @@ function load() {
   failed.value = false;
   known.load().then((module) => {
     if (address.peek().screen === known.name) loaded.value = { name: known.name, module };
+    prepare();
   }, () => {
     failed.value = true;
   });
 }
 
-effect(() => {
-  if (state.value === 'in' || state.value === 'ended') load();
-});
+/** How long the requests of the first screen have before others are sent, in milliseconds. */
+const FIRST = 1500;
+let prepared = false;
+
+/** Loads Logs when there is nothing else to do: each panel leads there. */
+function prepare() {
+  if (prepared) return;
+  prepared = true;
+  const logs = () => SCREENS.find(({ name }) => name === 'logs')?.load().catch(() => {
+    // It is loaded again when it is opened.
+  });
+  setTimeout(() => ('requestIdleCallback' in globalThis ? requestIdleCallback(logs) : logs()), FIRST);
+}
+
+// It needs no one to be signed in.
+effect(load);
 
 // An address without a screen or an application leads to one.
 effect(() => {
@@ -94,9 +108,6 @@ function SignedOut() {
 
 function SignedIn() {
   useEffect(() => {
-    loadApplications().catch(() => {});
-  }, []);
-  useEffect(() => {
     const ends = [
       bind('Ctrl+K', 'Commands: screens, applications, choices', openCommands),
       bind('?', 'This list of keys', openHelp),
@@ -127,7 +138,7 @@ function open(screen) {
 function Header() {
   return html`<header class="topbar">
     <button class="btn icon quiet" aria-label="Navigation" aria-expanded=${navigation.value === 'open'} aria-controls="navigation"
-      onClick=${() => { navigation.value = navigation.value === 'open' ? 'folded' : 'open'; }}>
+      onClick=${toggleNavigation}>
       <${Icon} path="M2 4h12M2 8h12M2 12h12" /></button>
     <a class="brand" href="/portal/" onClick=${follow({ screen: 'overview', params: {} })}><${Icon} path="M1 11l3.5-5.5 3 4 3-6.5 3.5 8" />Hindsight</a>
     <${ApplicationPicker} />
@@ -245,8 +256,3 @@ function Content() {
 }
 
 render(html`<${Shell} />`, /** @type {HTMLElement} */ (document.getElementById('app')));
-
-start().catch((error) => {
-  problem.value = error instanceof TypeError ? 'The server cannot be reached.' : String(error.message);
-  state.value = 'out';
-});

@@ -41,7 +41,6 @@ fn main() {
         .filter_map(|path| Some((path.clone(), plain(path)?)))
         .collect();
     let hash = hash(&found);
-    let base = format!("/portal/-/{hash}");
     let mut text = format!("/// The hash of all files.\nconst HASH: &str = \"{hash}\";\n");
     text +=
         "/// Paths and compressed bytes, sorted by path.\nstatic FILES: &[(&str, &[u8])] = &[\n";
@@ -54,11 +53,18 @@ fn main() {
         fs::write(&target, &file.compressed).expect("OUT_DIR can be written");
         writeln!(text, "    ({path:?}, include_bytes!({target:?})),").expect("a String takes text");
     }
-    text += "];\n/// Pages by name.\nstatic PAGES: &[(&str, &str)] = &[\n";
+    text += "];\n/// Pages by name, with the modules that they begin with and what these import.\nstatic PAGES: &[(&str, &str, &[&str])] = &[\n";
     for (name, template) in &pages {
-        let preloaded = modules::entry(template).map(|entry| modules::closure(entry, &plain));
-        let page = modules::page(template, &base, &preloaded.unwrap_or_default());
-        writeln!(text, "    ({name:?}, {page:?}),").expect("a String takes text");
+        let modules = modules::closure(&modules::entries(template), &plain);
+        writeln!(text, "    ({name:?}, {template:?}, &{modules:?}),").expect("a String takes text");
+    }
+    text += "];\n/// The modules of screens, and what these import.\nstatic SCREENS: &[(&str, &[&str])] = &[\n";
+    for path in found
+        .keys()
+        .filter(|path| path.starts_with(modules::SCREENS) && path.ends_with(".js"))
+    {
+        let modules = modules::closure(&[path], &plain);
+        writeln!(text, "    ({path:?}, &{modules:?}),").expect("a String takes text");
     }
     text += "];\n";
     fs::write(out.join("files.rs"), text).expect("OUT_DIR can be written");

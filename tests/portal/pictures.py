@@ -16,6 +16,9 @@ CHART = "requests\n| summarize total = sum(itemCount), failed = sumif(itemCount,
 
 
 class Pictures(Journey):
+    #: Live has something to show.
+    MOVES = True
+
     def runTest(self):
         self.sign_in()
         failed = self.server.query(*self.demo, "requests | where success == false | top 1 by timestamp desc | project operation_Id")
@@ -28,23 +31,25 @@ class Pictures(Journey):
             return
         FOLDER.mkdir(parents=True, exist_ok=True)
         only = next((argument.removeprefix("--only=") for argument in sys.argv if argument.startswith("--only=")), "")
-        for address in [*SCREENS, "demo/workbooks?sample=failures", "demo/workbooks?sample=usage", operation, logs]:
+        of_nothing = [f"default/{screen}" for screen in ("overview", "failures", "live", "map", "logs")]
+        for address in [*SCREENS, "demo/workbooks?sample=failures", "demo/workbooks?sample=usage", operation, logs, *of_nothing]:
             if only not in address:
                 continue
-            name = re.sub(r"[^a-z]+", "-", address.split("?q=")[0].split("id=")[0]).strip("-")
+            name = re.sub(r"[^a-z]+", "-", re.sub(r"(id|q)=.*", r"\1", address)).strip("-")
             for scheme, width, size in (("light", 1280, 100), ("dark", 1280, 100), ("light", 320, 100), ("light", 1280, 200)):
-                self.picture(FOLDER / f"{name}-{scheme}-{width}{'-large' if size > 100 else ''}.png", address, scheme, width, size)
+                self.picture(FOLDER / f"{name}-{scheme}-{width}{'-large' if size > 100 else ''}.png", address, scheme, width, size, whole=True)
         print(f"the pictures are in {FOLDER}")
 
-    def picture(self, path, address, scheme, width, size=100):
+    def picture(self, path, address, scheme, width, size=100, whole=False):
+        """`whole`: also what is below the window; a picture of that forgets the size of text."""
         self.page.set_viewport_size({"width": width, "height": 800})
         self.page.emulate_media(color_scheme=scheme)
+        self.set_text_size(self.page, size)
         self.open(address)
-        self.page.evaluate("(size) => { document.documentElement.style.fontSize = size; }", "" if size == 100 else f"{size}%")
         self.page.wait_for_timeout(1500)
         self.settled()
         self.page.wait_for_timeout(1500)
-        self.page.screenshot(path=path)
+        self.page.screenshot(path=path, full_page=whole and size == 100)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
 """A browser at the portal of a real server: signing in, and what every page must hold to."""
+import datetime
+import json
 import os
 import pathlib
 import shutil
+import subprocess
 import time
 import unittest
 import urllib.parse
+import urllib.request
 
 from playwright.sync_api import expect, sync_playwright
 
-from server import Server
+from server import PROGRAM, Server
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -17,15 +21,45 @@ AXE = pathlib.Path(os.environ.get("HINDSIGHT_AXE", "none"))
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 #: How long a page may take for one step, in milliseconds: a machine that also compiles is slow.
 PATIENCE = 60_000
+#: The time of the demo, whose clock stands still: what it shows is the same each time.
+NOON = datetime.datetime(2030, 3, 1, 12, tzinfo=datetime.timezone.utc)
+#: The clock of the browser begins there too. It goes on, as widgets expect of one.
+SHIFTED = """(() => {
+  const Real = Date, ahead = %d - Real.now();
+  globalThis.Date = class Date extends Real {
+    constructor(...given) { given.length === 0 ? super(Real.now() + ahead) : super(...given); }
+    static now() { return Real.now() + ahead; }
+  };
+})()""" % (NOON.timestamp() * 1000)
 
 expect.set_options(timeout=PATIENCE)
 
 
+class Tested(Server):
+    """A server in test mode, which prints how it is reached."""
+
+    def start(self):
+        self.process = subprocess.Popen([PROGRAM, "serve", "--test", *self.arguments], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                        env=self.environment)
+        self.addresses = json.loads(self.process.stdout.readline())
+        self.url, self.data = self.addresses["url"], self.addresses["data"]
+
+    def stop(self):
+        super().stop()
+        self.process.stdout.close()
+
+    def fix(self, at):
+        body = json.dumps({"fixed": at.isoformat()}).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{self.url}/test/clock", body, method="PUT")).close()
+
+
 class Journey(unittest.TestCase):
-    """Tests of one server, in one browser. `ARGUMENTS` and `SETTINGS` are those of the server."""
+    """Tests of one server, in one browser. `ARGUMENTS` and `SETTINGS` are those of the server. The clock of the demo stands still unless
+    `MOVES`."""
 
     ARGUMENTS = ("--demo",)
     SETTINGS = {}
+    MOVES = False
 
     @classmethod
     def setUpClass(cls):
@@ -40,8 +74,22 @@ class Journey(unittest.TestCase):
 
     @classmethod
     def start_server(cls):
-        cls.server = Server(*cls.ARGUMENTS, query_rate=100_000, **cls.SETTINGS)
+        if cls.is_fixed():
+            # Replies are cached as they are without test mode.
+            cls.server = Tested(*cls.ARGUMENTS, "--clock", NOON.isoformat(), query_rate=100_000, cache_lifetime="120s", cache_stale="5s",
+                                **cls.SETTINGS)
+        else:
+            cls.server = Server(*cls.ARGUMENTS, query_rate=100_000, **cls.SETTINGS)
         cls.server.start()
+
+    @classmethod
+    def is_fixed(cls):
+        return "--demo" in cls.ARGUMENTS and not cls.MOVES
+
+    @classmethod
+    def now(cls):
+        """The time of the server."""
+        return NOON if cls.is_fixed() else datetime.datetime.now(datetime.timezone.utc)
 
     @classmethod
     def wait_for_demo(cls):
@@ -50,7 +98,8 @@ class Journey(unittest.TestCase):
         key = cls.server.command("key", "create", "--app", "demo")["key"]
         cls.demo = (app, key)
         # The oldest comes first.
-        while cls.server.query(app, key, "union requests, traces | where timestamp > ago(15m) | count")[0]["Count"] == 0:
+        last = "1m" if cls.is_fixed() else "15m"
+        while cls.server.query(app, key, f"union requests, traces | where timestamp > ago({last}) | count")[0]["Count"] == 0:
             time.sleep(0.5)
 
     def setUp(self):
@@ -70,7 +119,11 @@ class Journey(unittest.TestCase):
     def new_context(self, **options):
         """A browser that knows nothing, in which each request to another host fails the test."""
         options.setdefault("viewport", {"width": 1280, "height": 800})
+        if self.is_fixed():
+            options.setdefault("timezone_id", "UTC")
         context = self.browser.new_context(**options)
+        if self.is_fixed():
+            context.add_init_script(SHIFTED)
         context.set_default_timeout(PATIENCE)
         self.addCleanup(context.close)
         host = urllib.parse.urlsplit(self.server.url).netloc
@@ -97,6 +150,11 @@ class Journey(unittest.TestCase):
         page.goto(f"{self.server.url}/portal/{path}")
         page.wait_for_selector("#content h1", state="attached")
         return page
+
+    def set_text_size(self, page, percent):
+        """The size of text that the person has chosen in the browser, for pages that are opened from now on."""
+        sizes = {"standard": 16 * percent // 100, "fixed": 13 * percent // 100}
+        page.context.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": sizes})
 
     def settled(self, page=None):
         """Waits until nothing is loading any more."""

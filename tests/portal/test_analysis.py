@@ -71,7 +71,7 @@ class Kept(Analysis):
         self.assertIn("print draft = 1", page.inner_text(".side-content"))
         kept = page.evaluate("() => JSON.stringify(localStorage)")
         self.assertIn("draft", kept)
-        page.evaluate("async () => (await import(document.querySelector('script[type=module]').src.replace('main.js', 'lib/preferences.js'))).forgetTexts()")
+        page.evaluate("async () => (await import(document.querySelector('script:not([async])').src.replace('main.js', 'lib/preferences.js'))).forgetTexts()")
         self.assertNotIn("print draft", page.evaluate("() => JSON.stringify(localStorage)"))
 
     def test_a_saved_query_is_everyone_s_and_has_a_short_address(self):

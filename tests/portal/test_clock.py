@@ -1,18 +1,13 @@
 """The portal of a server in test mode, whose clock stands still: what it shows is the same each time."""
-import datetime
 import json
-import subprocess
 import unittest
 import urllib.parse
-import urllib.request
 
 from playwright.sync_api import expect
 
 import shop_telemetry
-from portal import Journey
-from server import PROGRAM, Server
+from portal import NOON, Journey, Tested
 
-NOON = datetime.datetime(2030, 3, 1, 12, tzinfo=datetime.timezone.utc)
 #: In the published form: both ends of a time range, as text and in a query.
 DOCUMENT = {"version": "Notebook/1.0", "items": [
     {"type": 9, "content": {"parameters": [{"name": "Range", "type": 4, "value": {"durationMs": 3600000}}]}},
@@ -20,23 +15,6 @@ DOCUMENT = {"version": "Notebook/1.0", "items": [
     {"type": 3, "content": {"title": "Of the server", "timeContextFromParameter": "Range", "visualization": "table", "gridSettings": {"filter": True},
                             "query": "requests | where timestamp {Range} | summarize count() by same = {Range:end} == now()"}},
 ]}
-
-
-class Tested(Server):
-    """A server in test mode, which prints how it is reached."""
-
-    def start(self):
-        self.process = subprocess.Popen([PROGRAM, "serve", "--test"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=self.environment)
-        self.addresses = json.loads(self.process.stdout.readline())
-        self.url, self.data = self.addresses["url"], self.addresses["data"]
-
-    def stop(self):
-        super().stop()
-        self.process.stdout.close()
-
-    def fix(self, at):
-        body = json.dumps({"fixed": at.isoformat()}).encode()
-        urllib.request.urlopen(urllib.request.Request(f"{self.url}/test/clock", body, method="PUT")).close()
 
 
 class Clock(Journey):

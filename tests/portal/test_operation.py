@@ -2,7 +2,7 @@
 import datetime
 import unittest
 
-from analysis import Analysis
+from analysis import Analysis, operation_of
 
 FAILED = "requests | where success == false | project timestamp, name, operation_Id, itemId | top 20 by timestamp"
 
@@ -75,16 +75,9 @@ class Large(Analysis):
     def test_an_operation_of_more_items_than_are_shown(self):
         app, _ = self.server.new_app("large")
         begin = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=5)
-
-        def item(number):
-            # A tree of hundreds, and the last items without a parent.
-            parent = "gone" if number > 9_990 else f"n{(number - 1) // 10}" if number else "op"
-            return {"name": "x", "time": (begin + datetime.timedelta(milliseconds=number)).isoformat(), "iKey": app["instrumentationKey"],
-                    "tags": {"ai.operation.id": "op", "ai.operation.parentId": parent, "ai.cloud.role": f"role{number % 7}"},
-                    "data": {"baseType": "RemoteDependencyData", "baseData": {"ver": 2, "id": f"n{number}", "name": f"call {number}", "duration": "00:00:00.005",
-                                                                             "success": number % 1000 != 999, "type": "HTTP", "target": "there"}}}
         for start in range(0, 10_050, 1_000):
-            status, verdict = self.server.track([item(number) for number in range(start, min(start + 1_000, 10_050))])
+            part = range(start, min(start + 1_000, 10_050))
+            status, verdict = self.server.track([operation_of(app["instrumentationKey"], begin, number) for number in part])
             self.assertEqual(status, 200, verdict)
         page = self.visit("operation?id=op", "large")
         page.wait_for_selector(".waterfall [role=gridcell]")

@@ -9,7 +9,7 @@ from shop_telemetry import envelopes
 
 #: Runs the panels of every screen through the portal's own modules; answers what failed, and how many there are.
 RUN_PANELS = """async (app) => {
-  const base = document.querySelector('script[type=module]').src.replace(/main\\.js$/, '');
+  const base = document.querySelector('script:not([async])').src.replace(/main\\.js$/, '');
   const load = (path) => import(base + path);
   const [{ SCREENS }, { query }, { fill }] = await Promise.all(['screens/list.js', 'lib/api.js', 'lib/kql-text.js'].map(load));
   const values = { bin: '5m', operation: 'x', problem: 'x', from: '1', to: '2' };
@@ -40,7 +40,8 @@ class Panels(Journey):
             with self.subTest(app):
                 told = self.page.evaluate(RUN_PANELS, app)
                 self.assertEqual(told["failed"], [])
-                for screen, least in (("overview", 6), ("failures", 7), ("performance", 6), ("live", 4), ("search", 4)):
+                for screen, least in (("overview", 6), ("failures", 7), ("performance", 6), ("live", 4), ("search", 4), ("map", 1), ("logs", 8),
+                                      ("availability", 4), ("usage", 5), ("volume", 4), ("operation", 2)):
                     self.assertGreaterEqual(told["counts"][screen], least, screen)
 
 
@@ -86,8 +87,9 @@ class Hostile(Journey):
         self.sign_in()
         page = self.page
         operation = "op30"
-        for screen in ("overview", "failures", "performance", "search", "live", f"operation?id={operation}",
-                       "logs?q=" + "union%20*%20%7C%20take%20100"):
+        for screen in ("overview", "failures", "performance", "search", "live", f"operation?id={operation}", "map", "availability", "usage", "volume",
+                       "metrics?split=request/name", "workbooks?sample=requests", "workbooks?sample=failures", "workbooks?sample=usage",
+                       "access", "logs?q=" + "union%20*%20%7C%20take%20100"):
             with self.subTest(screen):
                 self.open(f"default/{screen}")
                 page.wait_for_timeout(1500)

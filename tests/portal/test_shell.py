@@ -16,6 +16,37 @@ SCREENS = ["demo/overview", "demo/failures", "demo/performance", "demo/live", "d
            "demo/metrics", "demo/usage", "demo/volume", "demo/workbooks", "demo/workbooks?sample=requests", "demo/operation", "demo/access", "applications"]
 
 
+#: Tab begins at the top of the page. What has had the focus is remembered.
+BEGIN_TABBING = """() => {
+  document.activeElement?.blur();
+  window.scrollTo(0, 0);
+  getSelection()?.setPosition(document.body, 0);
+  window.stops = new Set();
+}"""
+#: The element with the focus: whether it had it before, and its markup if something covers all of it.
+STOP = """() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  if (at === null || at === document.body) return { again: window.stops.size > 0, covered: '' };
+  const again = window.stops.has(at);
+  window.stops.add(at);
+  const root = at.getRootNode();
+  const { left, top, width, height } = at.getBoundingClientRect();
+  const seen = [[0.5, 0.5], [0.1, 0.5], [0.9, 0.5], [0.5, 0.1], [0.5, 0.9]].some(([x, y]) => {
+    const hit = root.elementFromPoint(left + width * x, top + height * y);
+    return hit !== null && (at.contains(hit) || hit.contains(at) || at.labels !== undefined && [...at.labels ?? []].some((label) => label.contains(hit)));
+  });
+  return { again, covered: seen ? '' : at.outerHTML.slice(0, 200) };
+}"""
+#: Controls that were not reached, but for those that arrow keys reach within a widget.
+MISSED = """() => {
+  const within = '[role="grid"], [role="treegrid"], [role="radiogroup"], [role="tablist"], [role="listbox"], [role="menu"], [role="tree"]';
+  return [...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && !window.stops.has(one) && one.closest(within) === null)
+    .map((one) => one.outerHTML.slice(0, 200));
+}"""
+
+
 class Empty(Journey):
     ARGUMENTS = ()
 
@@ -23,6 +54,10 @@ class Empty(Journey):
         self.sign_in()
         expect(self.page.get_by_role("heading", name="default has sent nothing yet")).to_be_visible()
         self.check_accessibility(name="send something")
+        # Other screens lead here.
+        self.open("default/failures")
+        self.page.get_by_role("link", name="Send something").click()
+        self.page.wait_for_url("**/default/overview**")
         line = self.page.get_by_label("curl", exact=True).inner_text()
         subprocess.check_call(["bash", "-c", line], stdout=subprocess.DEVNULL)
         # Without a reload.
@@ -35,6 +70,7 @@ class Empty(Journey):
         self.open("applications")
         self.page.get_by_label("New application").fill("second")
         self.page.get_by_role("button", name="Create").click()
+        expect(self.page.get_by_role("link", name="Send its first telemetry")).to_be_visible()
         card = self.page.get_by_role("region", name="second")
         card.get_by_role("button", name="Change limits").click()
         card.get_by_label("Pricing tier").select_option("basic")
@@ -60,6 +96,7 @@ class Shell(Journey):
         expect(other.locator(".chart").first).to_be_visible()
         expect(other.locator(".cm-content")).to_contain_text("summarize n = count()")
         expect(other.get_by_role("button", name="Time range: Last 12 hours")).to_be_visible()
+        self.check_accessibility(other, "a link that was opened")
         other.get_by_role("link", name="Failures").click()
         other.wait_for_url("**/demo/failures?t=PT12H")
         other.go_back()
@@ -96,6 +133,26 @@ class Shell(Journey):
         page.keyboard.press("Enter")
         expect(page.locator("#content")).to_be_focused()
 
+    def test_tab_reaches_every_control(self):
+        self.sign_in()
+        for screen in SCREENS:
+            with self.subTest(screen):
+                self.open(screen)
+                self.settled()
+                self.page.wait_for_timeout(500)
+                self.page.evaluate(BEGIN_TABBING)
+                for _ in range(400):
+                    self.page.keyboard.press("Tab")
+                    stop = self.page.evaluate(STOP)
+                    if stop["again"]:
+                        break
+                    self.assertEqual(stop["covered"], "", "what has the focus is seen")
+                else:
+                    self.fail("Tab does not come back to the first stop")
+                self.assertEqual(self.page.evaluate(MISSED), [], "controls that Tab does not reach")
+                # The skip link, the navigation and the header alone are more.
+                self.assertGreater(self.page.evaluate("() => window.stops.size"), 20)
+
     def test_screens_are_accessible(self):
         self.sign_in()
         for screen in SCREENS:
@@ -108,7 +165,7 @@ class Shell(Journey):
         self.server.new_app("old")
         app = self.server.command("app", "show", "old")
         from shop_telemetry import envelopes
-        then = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=20)
+        then = self.now() - datetime.timedelta(days=20)
         status, verdict = self.server.track(envelopes(app["instrumentationKey"], then))
         self.assertEqual(status, 200, verdict)
         self.sign_in()
@@ -128,6 +185,8 @@ class Shell(Journey):
                     self.page.evaluate("(size) => { document.documentElement.style.fontSize = size; }", size)
                     self.page.wait_for_timeout(800)
                     self.check_nothing_is_cut(self.page, screen)
+                    if width == 320 and screen in ("demo/overview", "demo/logs", "demo/access"):
+                        self.check_accessibility(name=f"{screen}, narrow")
 
     def test_16_what_the_server_cannot_do_is_said_and_tried_again(self):
         self.sign_in()
@@ -154,6 +213,7 @@ class Shell(Journey):
             body=json.dumps({"error": {"code": "ServiceUnavailableError", "message": "The server is stopping"}})))
         self.open("demo/performance")
         expect(self.page.get_by_text("The server is stopping").first).to_be_visible()
+        self.check_accessibility(name="a server that is stopping")
         self.page.unroute("**/v1/apps/*/query")
         expect(self.page.get_by_text("The server is stopping")).to_have_count(0)
         self.settled()

@@ -61,6 +61,7 @@ class SignIn(Journey):
         again = self.page.get_by_role("button", name="Sign in again")
         expect(again).to_be_visible()
         expect(editor).to_contain_text("half")
+        self.check_accessibility(name="a session that has ended")
         again.click()
         self.page.get_by_role("button", name="Sign in").or_(self.page.get_by_label("Name")).first.wait_for()
         if self.page.get_by_label("Name").count() == 0:

@@ -3,19 +3,14 @@
  * button away, and what is not drawn is said.
  */
 import { html, useEffect, useId, useMemo, useRef, useState } from '../vendor/preact.js';
-import { Grid } from '../result/grid.js';
+import { BarList, Cards, Grid, Pie, PivotTable, SpanList, Treemap } from './parts.js';
 import { Text } from '../result/cell.js';
 import { stylesheet } from '../result/style.js';
 import { durationText } from '../result/values.js';
 import { time } from '../lib/time.js';
 import { zone } from '../lib/preferences.js';
 import { dashOf, onScheme, seriesColour } from './colours.js';
-import { BarList } from './bars.js';
-import { Cards } from './cards.js';
-import { PivotTable } from './pivot.js';
-import { Pie } from './pie.js';
-import { SpanList } from './spans.js';
-import { Treemap } from './treemap.js';
+import { plot } from './plot.js';
 import { numberText, sentence, shape as shapeOf } from './shape.js';
 
 stylesheet(new URL('./charts.css', import.meta.url));
@@ -91,11 +86,10 @@ function PlotChart({ shape, render, height, label, onBrush }) {
   const isSplit = (render.ySplit === 'panels' || render.ySplit === 'axes') && shown.length > 1;
   useEffect(() => onScheme(() => setScheme((now) => now + 1)), []);
   useEffect(() => {
-    let isOpen = true;
     const parent = box.current;
-    import('./plot.js').then(({ plot }) => {
-      if (!isOpen || !parent) return;
-      const parts = isSplit ? shown.map((one) => [one]) : [shown];
+    if (!parent) return undefined;
+    const parts = isSplit ? shown.map((one) => [one]) : [shown];
+    try {
       plots.current = parts.map((part) => {
         const holder = document.createElement('div');
         parent.append(holder);
@@ -107,12 +101,13 @@ function PlotChart({ shape, render, height, label, onBrush }) {
           sync: isSplit ? label : undefined,
         }, Math.max(110, Math.floor(height / (isSplit ? Math.min(parts.length, 4) : 1))));
       });
-    }).catch((error) => setFailure(String(error)));
+    } catch (error) {
+      setFailure(String(error));
+    }
     return () => {
-      isOpen = false;
       for (const one of plots.current) one.close();
       plots.current = [];
-      parent?.replaceChildren();
+      parent.replaceChildren();
     };
   }, [shape, shown, isSplit, height, scheme, zone.value, canBrush]);
 
@@ -156,7 +151,7 @@ function PlotChart({ shape, render, height, label, onBrush }) {
   };
   if (failure) return html`<p class="note error">The chart could not be drawn: ${failure}</p>`;
   return html`
-    <div class="plot" role="application" aria-roledescription="chart" aria-label=${label} tabindex="0" onKeyDown=${onKeyDown} ref=${box} style=${{ minHeight: `${height}px` }}></div>
+    <div class="plot" role="application" aria-roledescription="chart" aria-label=${label} tabindex="0" onKeyDown=${onKeyDown} ref=${box} style=${{ minHeight: `${height / 14}rem` }}></div>
     <div class="plot-foot">
       <p class="plot-read">${cursor === null || cursor >= shape.x.values.length ? html`<span class="muted">${canBrush ? 'Drag to choose a time range. Arrow keys read values, Shift+arrows and Enter choose.' : 'Arrow keys read values.'}</span>`
         : html`<strong class="mono">${place(cursor)}</strong>${anchor !== null && anchor !== cursor && ` … ${place(anchor)} (Enter chooses)`}`}</p>

@@ -22,7 +22,7 @@ stylesheet(new URL('../vendor/uplot.css', import.meta.url));
  * @param {HTMLElement} parent
  * @param {import('./shape.js').Plot} shape
  * @param {Options} options
- * @param {number} height
+ * @param {number} height at the usual size of text
  */
 export function plot(parent, shape, options, height) {
   const tokens = ['--fg', '--fg-muted', '--line', '--failed', '--bg-raised', ...Array.from({ length: COLOURS }, (_, index) => `--series-${index + 1}`)];
@@ -37,11 +37,13 @@ export function plot(parent, shape, options, height) {
   // The canvas knows no text size of the page.
   const { fontFamily, fontSize } = getComputedStyle(parent);
   const scale = textScale(fontSize);
+  const tall = Math.round(height * scale);
   const font = `${Math.round(11 * scale)}px ${fontFamily}`;
   const axis = { stroke: colours['--fg-muted'], grid: { stroke: colours['--line'], width: 1 }, ticks: { stroke: colours['--line'], width: 1 }, font, labelFont: font };
   const chart = new uPlot({
-    width, height, ms: 1, tzDate,
-    padding: [10, 12, 0, 0],
+    width, height: tall, ms: 1, tzDate,
+    // The last label of a time axis reaches beyond the axis.
+    padding: [10, isTime ? 20 * scale : 12, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: Boolean(options.onBrush), y: false, setScale: false }, points: { size: 6 }, sync: options.sync ? { key: options.sync } : undefined },
     scales: {
@@ -77,7 +79,7 @@ export function plot(parent, shape, options, height) {
   }, [x.values, ...values], parent);
   const resize = new ResizeObserver(() => {
     const now = parent.clientWidth;
-    if (now > 0 && Math.abs(now - chart.width) > 1) chart.setSize({ width: now, height });
+    if (now > 0 && Math.abs(now - chart.width) > 1) chart.setSize({ width: now, height: tall });
   });
   resize.observe(parent);
   return {

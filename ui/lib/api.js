@@ -87,12 +87,13 @@ async function failure(reply) {
  * Runs a query through the public API, with the rights of who looks.
  * @param {string} app Id or name.
  * @param {string} text
- * @param {{timespan?: string, signal?: AbortSignal, noCache?: boolean, statistics?: boolean, workspace?: boolean}} [options] `workspace`:
- *   tables and columns have the names that they have in a workspace
+ * @param {{timespan?: string, signal?: AbortSignal, noCache?: boolean, statistics?: boolean, workspace?: boolean, later?: boolean}} [options]
+ *   `workspace`: tables and columns have the names that they have in a workspace. `later`: queries of what is shown are sent first
  * @returns {Promise<Result>}
  */
-export async function query(app, text, { timespan, signal, noCache = false, statistics = false, workspace = false } = {}) {
-  const reply = await send(`/v1/${workspace ? 'workspaces' : 'apps'}/${encodeURIComponent(app)}/query`, queryRequest(text, { timespan, signal, noCache, statistics }));
+export async function query(app, text, { timespan, signal, noCache = false, statistics = false, workspace = false, later = false } = {}) {
+  const reply = await send(`/v1/${workspace ? 'workspaces' : 'apps'}/${encodeURIComponent(app)}/query`,
+    { ...queryRequest(text, { timespan, signal, noCache, statistics }), priority: later ? 'low' : 'auto' });
   return result(await reply.json(), reply.headers);
 }
 

@@ -37,7 +37,7 @@ let tokens = null;
 /** @type {Promise<void> | null} */
 let renewing = null;
 
-/** Begins: with the printed link, with the answer of the issuer, or by asking it without a page for the person. */
+/** Begins: with the printed link, with the answer of the issuer, or by asking it with the session that the browser may have. */
 export async function start() {
   if (!isSecureContext || crypto.subtle === undefined) {
     state.value = 'insecure';
@@ -49,12 +49,12 @@ export async function start() {
     const reply = await fetch(SESSION, {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token: link }),
     });
-    if (reply.ok) {
-      await authorize('none', '/portal/');
+    if (!reply.ok) {
+      problem.value = await sentence(reply);
+      state.value = 'out';
       return;
     }
-    problem.value = await sentence(reply);
-    state.value = 'out';
+    await askSession();
     return;
   }
   const answer = new URLSearchParams(location.search);
@@ -64,28 +64,49 @@ export async function start() {
     history.replaceState(null, '', target);
     const url = new URL(target, location.origin);
     address.value = parse(url.pathname, url.search);
-    if (pending === null || pending.state !== answer.get('state')) {
-      problem.value = 'The answer of the sign-in does not belong to this page.';
-      state.value = 'out';
-      return;
-    }
-    const code = answer.get('code');
-    if (code === null) {
-      const error = answer.get('error');
-      problem.value = error === 'login_required' ? '' : answer.get('error_description') ?? error ?? '';
-      state.value = 'out';
-      return;
-    }
-    await exchange({ grant_type: 'authorization_code', code, code_verifier: pending.verifier, redirect_uri: redirect() });
-    await loadMe();
+    await take(answer, pending);
     return;
   }
-  await authorize('none', location.pathname + location.search);
+  await askSession();
+}
+
+/**
+ * Asks the issuer for a code with the session of the browser. A request of the page does, and the page stays: the issuer sends it back to
+ * the page's own origin, where its address can be read.
+ */
+async function askSession() {
+  const { pending, query } = await request('none', location.pathname + location.search);
+  const reply = await fetch(`${AUTHORIZE}?${query}`, { cache: 'no-store', priority: 'high' });
+  const answer = new URL(reply.url);
+  if (answer.origin + answer.pathname === redirect()) await take(answer.searchParams, pending);
+  // The issuer says on a page of its own why it sends nobody back.
+  else leave(pending, query);
+}
+
+/** Takes the answer of the issuer. @param {URLSearchParams} answer @param {Pending | null} pending */
+async function take(answer, pending) {
+  if (pending === null || pending.state !== answer.get('state')) {
+    problem.value = 'The answer of the sign-in does not belong to this page.';
+    state.value = 'out';
+    return;
+  }
+  const code = answer.get('code');
+  if (code === null) {
+    const error = answer.get('error');
+    problem.value = error === 'login_required' ? '' : answer.get('error_description') ?? error ?? '';
+    state.value = 'out';
+    return;
+  }
+  await exchange({ grant_type: 'authorization_code', code, code_verifier: pending.verifier, redirect_uri: redirect() });
+  // What is shown waits for the token alone.
+  state.value = 'in';
+  await loadMe();
 }
 
 /** Leaves the page for the issuer's, and comes back to the same address. */
 export async function signIn() {
-  await authorize('', location.pathname + location.search);
+  const { pending, query } = await request('', location.pathname + location.search);
+  leave(pending, query);
 }
 
 /** Revokes the tokens, ends the session of the browser, and forgets drafts. */
@@ -153,19 +174,25 @@ async function loadMe() {
   const reply = await fetch('/portal/api/me', { headers: { Authorization: `Bearer ${await token()}` } });
   if (!reply.ok) throw new Error(await sentence(reply));
   me.value = await reply.json();
-  state.value = 'in';
 }
 
 function redirect() {
   return location.origin + '/portal/';
 }
 
-/** @param {string} prompt @param {string} target Where the browser comes back to. */
-async function authorize(prompt, target) {
+/**
+ * @typedef {{state: string, verifier: string, target: string}} Pending What the answer to a request needs. `target`: where the page is then.
+ */
+
+/**
+ * A request for a code.
+ * @param {string} prompt @param {string} target
+ * @returns {Promise<{pending: Pending, query: URLSearchParams}>}
+ */
+async function request(prompt, target) {
   const verifier = random();
   const key = random();
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier)));
-  sessionStorage.setItem(PENDING, JSON.stringify({ state: key, verifier, target }));
   const of = location.origin;
   const query = new URLSearchParams({
     client_id: CLIENT, response_type: 'code', redirect_uri: redirect(), state: key,
@@ -173,10 +200,16 @@ async function authorize(prompt, target) {
     code_challenge: base64url(hash), code_challenge_method: 'S256',
   });
   if (prompt !== '') query.set('prompt', prompt);
+  return { pending: { state: key, verifier, target }, query };
+}
+
+/** Leaves the page for the issuer's. @param {Pending} pending @param {URLSearchParams} query */
+function leave(pending, query) {
+  sessionStorage.setItem(PENDING, JSON.stringify(pending));
   location.replace(`${AUTHORIZE}?${query}`);
 }
 
-/** @returns {{state: string, verifier: string, target: string} | null} */
+/** @returns {Pending | null} */
 function takePending() {
   const text = sessionStorage.getItem(PENDING);
   sessionStorage.removeItem(PENDING);

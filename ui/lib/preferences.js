@@ -67,4 +67,9 @@ theme.subscribe((value) => {
 });
 zone.subscribe((value) => keep('zone', value === 'local' ? null : value));
 letters.subscribe((value) => keep('letters', value === 'on' ? null : value));
-navigation.subscribe((value) => keep('navigation', value));
+
+/** Folds or opens the navigation. What was never chosen is not kept: another window has other room. */
+export function toggleNavigation() {
+  navigation.value = navigation.value === 'open' ? 'folded' : 'open';
+  keep('navigation', navigation.value);
+}

@@ -1,45 +1,39 @@
-/** The place of the editor in the page. The editor and the language come when they are first shown. */
-import { html, useEffect, useRef, useState } from '../vendor/preact.js';
+/** The place of the editor in the page. The language comes after it. */
+import { html, useLayoutEffect, useRef, useState } from '../vendor/preact.js';
 import { get, post } from '../lib/api.js';
 import { Text } from '../result/cell.js';
+import { language as sharedLanguage } from '../kql/client.js';
 import { isCloudLink, queryOfCloudLink } from '../kql/cloud-link.js';
+import { Editor } from '../kql/editor.js';
 import { schemaOf } from './schema-list.js';
 
 /** @param {{store: import('./store.js').LogsStore}} props */
 export function EditorBox({ store }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const [failure, setFailure] = useState('');
   const [problems, setProblems] = useState(/** @type {import('../kql/editor.js').Problem[]} */ ([]));
   const [isTall, setTall] = useState(false);
-  useEffect(() => {
-    let isOpen = true;
-    /** @type {import('../kql/editor.js').Editor | null} */
-    let editor = null;
-    Promise.all([import('../kql/editor.js'), import('../kql/client.js')]).then(([{ Editor }, client]) => {
-      if (!isOpen || !box.current) return;
-      const language = client.language();
-      editor = new Editor({
-        parent: box.current, text: store.tab.text, label: 'Query', language,
-        onChange: (text) => store.setText(text),
-        onRun: (text) => store.run(text),
-        onStop: () => store.stop(),
-        onPaste: (text) => (isCloudLink(text) ? queryOfCloudLink(text) : null),
-        onProblems: setProblems,
-        check: (text, signal) => check(store.app.id, text, signal),
-      });
-      store.editor = editor;
-      configure(language, store.app.id);
-    }).catch((error) => setFailure(String(error)));
+  useLayoutEffect(() => {
+    if (!box.current) return undefined;
+    const language = sharedLanguage();
+    const editor = new Editor({
+      parent: box.current, text: store.tab.text, label: 'Query', language,
+      onChange: (text) => store.setText(text),
+      onRun: (text) => store.run(text),
+      onStop: () => store.stop(),
+      onPaste: (text) => (isCloudLink(text) ? queryOfCloudLink(text) : null),
+      onProblems: setProblems,
+      check: (text, signal) => check(store.app.id, text, signal),
+    });
+    store.editor = editor;
+    configure(language, store.app.id);
     return () => {
-      isOpen = false;
-      editor?.close();
+      editor.close();
       store.editor = null;
     };
   }, [store]);
   const errors = problems.filter((problem) => problem.severity === 'error');
   return html`
     <div class=${`editor-frame${isTall ? ' tall' : ''}`}>
-      ${failure && html`<p class="note error">The editor could not be loaded: ${failure}. <textarea class="input" aria-label="Query" onInput=${(/** @type {any} */ event) => store.setText(event.target.value)}>${store.tab.text}</textarea></p>`}
       <div class="editor-box" ref=${box}></div>
       <div class="editor-foot">
         <span class=${errors.length > 0 ? 'problem' : 'muted'}>${errors.length > 0 ? html`<${Text} text=${errors[0].message} />${errors.length > 1 ? ` (and ${errors.length - 1} more, F8)` : ''}` : 'Shift+Enter runs, Ctrl+Space completes, Shift+Alt+F formats, Tab leaves the editor'}</span>

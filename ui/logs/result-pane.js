@@ -2,19 +2,22 @@
 import { html, useEffect, useMemo, useRef, useState } from '../vendor/preact.js';
 import { address, go, href } from '../lib/address.js';
 import { bind } from '../lib/keys.js';
+import { lazy } from '../lib/lazy.js';
 import { zone } from '../lib/preferences.js';
 import { between } from '../lib/time.js';
 import { Chart } from '../charts/chart.js';
 import { NAMES, wordOf } from '../charts/shape.js';
 import { predicate, withWhere } from '../kql/text.js';
 import { Grid } from '../result/grid.js';
-import { Viewer } from '../result/viewer.js';
 import { Text } from '../result/cell.js';
 import { countText } from '../result/values.js';
+import { Newest } from '../shell/newest.js';
 import { Problems, Status } from './result-status.js';
 import { Item, Menu } from './menu.js';
 import { guessedRender, viewOf, viewParams } from './view.js';
 
+/** It comes with the first row that is opened. */
+const Viewer = lazy(() => import('../result/viewer.js'), 'Viewer');
 /** So many rows are drawn; a chart of more is not read. */
 const MOST_POINTS = 100_000;
 
@@ -39,7 +42,7 @@ export function ResultPane({ store, onRange }) {
     store.message.value = `Added: where ${condition}`;
     store.run(ran);
   };
-  if (!result && !store.error.value && !running) return html`<div class="logs-empty muted"><p>Write a query, or choose a table or an example. A link to this page keeps text, time range and view.</p></div>`;
+  if (!result && !store.error.value && !running) return html`<div class="logs-empty"><${Newest} app=${store.app.name} /><p class="muted">Write a query, or choose a table or an example. A link to this page keeps text, time range and view.</p></div>`;
   return html`
     <section class=${`query-result${running && result ? ' old' : ''}`} aria-label="Result" aria-busy=${running !== null}>
       <${Problems} store=${store} />

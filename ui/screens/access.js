@@ -21,6 +21,7 @@ export function Screen({ app }) {
   return html`<div class="screen">
     <header><h1>API access</h1></header>
     <section class="card" aria-labelledby="identity"><h2 id="identity">${app}</h2>
+      <p class="muted">SDKs take the connection string, queries the application id.</p>
       <dl class="facts">
         <dt>Application id</dt><dd><${Copy} label="Application id" text=${of.id} /></dd>
         <dt>Instrumentation key</dt><dd><${Copy} label="Instrumentation key" text=${of.instrumentationKey} /></dd>
@@ -28,13 +29,15 @@ export function Screen({ app }) {
       </dl></section>
     ${may(of, 'admin') && html`<${Keys} app=${app} id=${of.id} />`}
     <section class="card" aria-labelledby="query-lines"><h2 id="query-lines">Query</h2>
+      <p class="muted">Insert an API key with the right “read” as KEY.</p>
       <${Copy} label="Query with curl" text=${`curl -s -H "X-Api-Key: $KEY" ${base}/query --get --data-urlencode 'query=requests | take 5'`} />
-      <${Copy} label="Query in Python" text=${`import requests
+      <${Copy} label="Query in Python" text=${`import os, requests
 
-reply = requests.post("${base}/query", headers={"X-Api-Key": key}, json={"query": "requests | take 5", "timespan": "P1D"})
+reply = requests.post("${base}/query", headers={"X-Api-Key": os.environ["KEY"]},
+                      json={"query": "requests | take 5", "timespan": "P1D"})
 print(reply.json()["tables"][0]["rows"])`} />
       <${Copy} label="Query with the command line" text=${`hindsight query 'requests | take 5' --app ${JSON.stringify(app)} --url ${location.origin} --key $KEY`} />
-      <p><a href="/docs">API reference</a></p>
+      <p><a href="/docs">Reference of the API</a></p>
     </section>
     <section class="card" aria-labelledby="send-lines"><h2 id="send-lines">Send telemetry</h2><${Lines} of=${of} /></section>
   </div>`;
@@ -71,11 +74,13 @@ function Keys({ app, id }) {
     }
   };
   return html`<section class="card" aria-labelledby="keys"><h2 id="keys">API keys</h2>
+    <p class="muted">A program that queries ${app} shows a key. SDKs that send telemetry need none, unless the server is set to ask for one with
+      the right “ingest”.</p>
     ${problem !== '' && html`<p class="note error" role="alert">${problem}</p>`}
     <form class="form" onSubmit=${create}>
       <label>Name <input class="input" name="name" required maxlength="128" autocomplete="off" /></label>
       <label>Expires <select class="input" name="lifetime">${LIFETIMES.map(([name], index) => html`<option key=${name} value=${index} selected=${index === 1}>${name}</option>`)}</select></label>
-      <fieldset><legend>May</legend><div class="form">
+      <fieldset><legend>Rights</legend><div class="form">
         <label class="check"><input type="checkbox" name="rights" value="read" defaultChecked /> read</label>
         <label class="check"><input type="checkbox" name="rights" value="ingest" /> ingest</label>
         <label class="check"><input type="checkbox" name="rights" value="admin" /> admin</label></div></fieldset>
@@ -85,15 +90,18 @@ function Keys({ app, id }) {
     ${keys !== null && keys.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="API keys"><table class="list">
       <thead><tr><th>Name</th><th>Id</th><th>Rights</th><th>Created</th><th>Expires</th><th>Last used</th><th>By</th><th><span class="visually-hidden">Delete</span></th></tr></thead>
       <tbody>${keys.map((key) => html`<tr key=${key.id}>
-        <td class="name">${key.name}</td><td class="mono">${key.id}</td><td>${key.rights.includes('admin') ? 'admin' : key.rights.join(', ')}</td>
+        <td class="name">${key.name || html`<span class="muted">(no name)</span>`}</td><td class="mono">${key.id}</td><td>${key.rights.includes('admin') ? 'admin' : key.rights.join(', ')}</td>
         <td>${day(key.created)}</td><td>${key.expires === null ? 'never' : day(key.expires)}</td>
         <td>${key.lastUsed === null ? 'never' : time(key.lastUsed)}</td><td>${key.creator ?? ''}</td>
-        <td><button class="btn danger" aria-label=${`Delete the key ${key.name}`} onClick=${() => setDeleting(key)}>Delete</button></td></tr>`)}</tbody>
+        <td><button class="btn danger" aria-label=${`Delete the key ${nameOf(key)}`} onClick=${() => setDeleting(key)}>Delete</button></td></tr>`)}</tbody>
     </table></div>`}
     ${made !== null && html`<${NewKey} made=${made} onClose=${() => setMade(null)} />`}
     ${deleting !== null && html`<${Delete} deleted=${deleting} path=${path} onClose=${() => { setDeleting(null); load(); }} />`}
   </section>`;
 }
+
+/** What a key is called: one of the command line may have no name. @param {Key} key */
+const nameOf = (key) => key.name || key.id;
 
 /** @param {string} at */
 function day(at) {
@@ -126,7 +134,7 @@ function Delete({ deleted, path, onClose }) {
   const [problem, setProblem] = useState('');
   const remove = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (typed !== deleted.name) return;
+    if (typed !== nameOf(deleted)) return;
     try {
       await del(`${path}/${encodeURIComponent(deleted.id)}`);
       onClose();
@@ -135,12 +143,12 @@ function Delete({ deleted, path, onClose }) {
     }
   };
   return html`<${Dialog} title="Delete an API key" onClose=${onClose}>
-    <h2>Delete the key “${deleted.name}”?</h2>
+    <h2>Delete the key “${nameOf(deleted)}”?</h2>
     <p>Programs that use it are refused within a second.</p>
     ${problem !== '' && html`<p class="note error" role="alert">${problem}</p>`}
     <form onSubmit=${remove}>
-      <p><label>Its name, to delete it<br /><input class="input" value=${typed} autocomplete="off" onInput=${(/** @type {any} */ event) => setTyped(event.currentTarget.value)} /></label></p>
-      <p><button class="btn danger" disabled=${typed !== deleted.name}>Delete</button> <button type="button" class="btn" onClick=${onClose}>Keep</button></p>
+      <p><label>Its ${deleted.name === '' ? 'id' : 'name'}, to delete it<br /><input class="input" value=${typed} autocomplete="off" onInput=${(/** @type {any} */ event) => setTyped(event.currentTarget.value)} /></label></p>
+      <p><button class="btn danger" disabled=${typed !== nameOf(deleted)}>Delete</button> <button type="button" class="btn" onClick=${onClose}>Keep</button></p>
     </form>
   </${Dialog}>`;
 }

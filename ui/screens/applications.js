@@ -16,6 +16,7 @@ export function Screen() {
   const mayCreate = me.value?.rights.includes('admin') ?? false;
   return html`<div class="screen">
     <header><h1>Applications</h1></header>
+    <p class="muted">An application keeps its telemetry apart from that of others. It has a connection string, API keys and limits of its own.</p>
     ${mayCreate && html`<${Create} />`}
     ${list.length === 0 && html`<p class="muted">There is no application that you may see.</p>`}
     ${list.map((app) => html`<${Application} key=${app.id} app=${app} />`)}
@@ -24,14 +25,16 @@ export function Screen() {
 
 function Create() {
   const [problem, setProblem] = useState('');
+  const [made, setMade] = useState('');
   const create = async (/** @type {Event} */ event) => {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
     try {
-      await post('/portal/api/apps', { name: new FormData(form).get('name') });
+      const { name } = await post('/portal/api/apps', { name: new FormData(form).get('name') });
       setProblem('');
       form.reset();
       await loadApplications();
+      setMade(name);
     } catch (error) {
       setProblem(error instanceof ApiError ? error.message : String(error));
     }
@@ -40,6 +43,7 @@ function Create() {
     <label>New application <input class="input" name="name" required maxlength="128" autocomplete="off" /></label>
     <button class="btn primary">Create</button>
     ${problem !== '' && html`<p class="note error" role="alert">${problem}</p>`}
+    <p role="status">${made !== '' && html`${made} is ready. <${Link} step=${{ app: made, screen: 'overview', params: {} }}>Send its first telemetry</${Link}>`}</p>
   </form>`;
 }
 
@@ -53,11 +57,11 @@ function Application({ app }) {
       <dt>Created</dt><dd>${time(app.created)}</dd>
       <dt>Pricing tier</dt><dd>${app.tier}</dd>
       <dt>Daily cap</dt><dd>${app.dailyCapBytes === null ? 'none' : bytes(app.dailyCapBytes)}</dd>
-      <dt>Retention</dt><dd>${app.retentionDays === null ? 'that of the server' : `${app.retentionDays} days`}</dd>
+      <dt>Retention</dt><dd>${app.retentionDays === null ? 'as the server is set' : `${app.retentionDays} days`}</dd>
     </dl>
-    ${changes ? html`<${Limits} app=${app} onClose=${() => setChanges(false)} />` : html`<p>
+    ${changes ? html`<${Limits} app=${app} onClose=${() => setChanges(false)} />` : html`<p class="buttons">
       <${Link} className="btn" step=${{ app: app.name, screen: 'overview', params: {} }}>Overview</${Link}>
-      ${' '}<${Link} className="btn" step=${{ app: app.name, screen: 'access', params: {} }}>API access</${Link}>
+      <${Link} className="btn" step=${{ app: app.name, screen: 'access', params: {} }}>API access</${Link}>
       ${may(app, 'admin') && html` <button class="btn" onClick=${() => setChanges(true)}>Change limits</button>`}</p>`}
   </section>`;
 }

@@ -1,5 +1,6 @@
 /** Availability: whether the tests of the application pass, and from where they do not. */
 import { html } from '../vendor/preact.js';
+import { Newest } from '../shell/newest.js';
 import { Panel } from '../shell/panel.js';
 
 export const title = 'Availability';
@@ -36,5 +37,6 @@ export const panels = [
 /** @param {{app: string}} props */
 export function Screen({ app }) {
   return html`<div class="screen"><header><h1>Availability</h1></header>
+    <${Newest} app=${app} />
     <div class="panels">${panels.map((panel) => html`<${Panel} key=${panel.title} app=${app} panel=${panel} empty=${panel.title === 'Latest failed runs' ? 'No run has failed in this time range.' : 'No availability test ran in this time range.'} />`)}</div></div>`;
 }

@@ -1,12 +1,12 @@
 // Live: the last minute in figures, the instances that send live metrics, and the items as they arrive.
 
 import { html, useEffect, useRef, useState } from '../vendor/preact.js';
+import { Chart } from '../charts/chart.js';
 import { address, go } from '../lib/address.js';
 import { ApiError, query } from '../lib/api.js';
 import { application } from '../lib/apps.js';
 import { bytes, count, milliseconds } from '../lib/time.js';
 import { Item } from '../shell/item.js';
-import { Chart } from '../shell/lazy.js';
 import { Failure, QueryLink } from '../shell/said.js';
 import { follow } from '../shell/stream.js';
 import { Table } from '../shell/table.js';

@@ -29,7 +29,7 @@ export function Screen({ app }) {
 /** @param {{app: {id: string, name: string}}} props */
 function Logs({ app }) {
   const store = useMemo(() => new LogsStore(app), [app.id]);
-  const [isSideOpen, setSideOpen] = useState(() => matchMedia('(min-width: 900px)').matches);
+  const [isSideOpen, setSideOpen] = useState(() => matchMedia('(min-width: 56em)').matches);
   useEffect(() => () => store.close(), [store]);
   // The address and the range are the state: what they say is run.
   useEffect(() => void store.follow(), [store, address.value, range.value.text]);

@@ -6,6 +6,7 @@ import { openInLogs } from '../kql/link.js';
 import { HEIGHT, WIDTH, layout, line } from '../map/layout.js';
 import { stylesheet } from '../result/style.js';
 import { Grid } from '../result/grid.js';
+import { Newest } from '../shell/newest.js';
 import { Panel } from '../shell/panel.js';
 import { objects } from '../shell/run.js';
 
@@ -30,6 +31,7 @@ export function Screen({ app }) {
   const [panel] = panels;
   return html`<div class="screen">
     <header><h1>Application map</h1></header>
+    <${Newest} app=${app} />
     <div class="panels"><${Panel} app=${app} panel=${panel} empty="No dependency was called in this time range.">${(/** @type {any} */ result) => html`<${Map} result=${result} />`}<//></div>
   </div>`;
 }

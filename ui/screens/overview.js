@@ -55,8 +55,8 @@ export const panels = [
 /** @param {{app: string}} properties */
 export function Screen({ app }) {
   const has = useHasTelemetry(app);
-  if (has === null) return html`<div class="screen"><header><h1>Overview</h1></header></div>`;
-  if (!has) return html`<div class="screen"><header><h1>Overview</h1></header><${SendSomething} app=${app} /></div>`;
+  // The panels do not wait for that answer.
+  if (has === false) return html`<div class="screen"><header><h1>Overview</h1></header><${SendSomething} app=${app} /></div>`;
   const [latest] = panels.slice(-1);
   return html`<div class="screen">
     <header><h1>Overview</h1></header>

@@ -1,12 +1,12 @@
 // Search: items that hold a text, newest first, with a histogram by type. A row opens in place and leads to its operation.
 
 import { html, useEffect, useRef, useState } from '../vendor/preact.js';
+import { Chart } from '../charts/chart.js';
 import { address, go } from '../lib/address.js';
 import { bind } from '../lib/keys.js';
 import { literal } from '../lib/kql-text.js';
 import { binOf, range } from '../lib/time.js';
 import { Item } from '../shell/item.js';
-import { Chart } from '../shell/lazy.js';
 import { Newest } from '../shell/newest.js';
 import { objects, useQuery } from '../shell/run.js';
 import { Failure, Loading, QueryLink, Said } from '../shell/said.js';

@@ -1,5 +1,6 @@
 /** Usage: people, sessions, pages and events. */
 import { html } from '../vendor/preact.js';
+import { Newest } from '../shell/newest.js';
 import { Panel } from '../shell/panel.js';
 
 export const title = 'Usage';
@@ -43,5 +44,6 @@ export const panels = [
 /** @param {{app: string}} props */
 export function Screen({ app }) {
   return html`<div class="screen"><header><h1>Usage</h1></header>
+    <${Newest} app=${app} />
     <div class="panels">${panels.map((panel) => html`<${Panel} key=${panel.title} app=${app} panel=${panel} empty="No page was viewed and no event was sent in this time range." />`)}</div></div>`;
 }

@@ -1,5 +1,6 @@
 /** Volume: how many items and bytes the application sends, by table and over time. */
 import { html } from '../vendor/preact.js';
+import { Newest } from '../shell/newest.js';
 import { Panel } from '../shell/panel.js';
 
 export const title = 'Volume';
@@ -36,5 +37,6 @@ export const panels = [
 export function Screen({ app }) {
   return html`<div class="screen"><header><h1>Volume</h1></header>
     <p class="muted">“items” counts what sampling left out (itemCount), “stored” the rows. Bytes are those of the values, before compression.</p>
+    <${Newest} app=${app} />
     <div class="panels">${panels.map((panel) => html`<${Panel} key=${panel.title} app=${app} panel=${panel} />`)}</div></div>`;
 }

@@ -1,9 +1,10 @@
 // A panel: a query, what it says, and a way into Logs with exactly its text.
 
 import { html } from '../vendor/preact.js';
+import { Chart } from '../charts/chart.js';
+import { Grid } from '../charts/parts.js';
 import { fill } from '../lib/kql-text.js';
 import { binOf, range, setRange, between } from '../lib/time.js';
-import { Chart, Grid } from './lazy.js';
 import { useQuery } from './run.js';
 import { Failure, Loading, QueryLink, Said } from './said.js';
 

@@ -1,6 +1,6 @@
 // Running a query for a part of a screen: its state, and stopping it.
 
-import { useEffect, useRef, useState } from '../vendor/preact.js';
+import { useLayoutEffect, useRef, useState } from '../vendor/preact.js';
 import { ApiError, query } from '../lib/api.js';
 import { range } from '../lib/time.js';
 
@@ -32,7 +32,8 @@ export function useQuery(app, text, { timespan, workspace = false } = {}) {
   const running = useRef(/** @type {AbortController | null} */ (null));
   const [round, setRound] = useState({ number: 0, noCache: false });
   const over = timespan === undefined ? range.value.timespan : timespan;
-  useEffect(() => {
+  // It is sent before the browser paints, not after.
+  useLayoutEffect(() => {
     if (text === null) return undefined;
     const controller = new AbortController();
     running.current = controller;

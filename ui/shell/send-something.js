@@ -21,7 +21,7 @@ export function useHasTelemetry(app) {
     let timer = /** @type {any} */ (null);
     const ask = async () => {
       try {
-        const { tables } = await query(app, ANY, { noCache: true, signal: controller.signal });
+        const { tables } = await query(app, ANY, { noCache: true, signal: controller.signal, later: true });
         const found = Number(tables[0].rows[0][0]) > 0;
         setHas(found);
         if (found) return;

@@ -4,6 +4,7 @@
 //! file and embeds it. The files lie at an address that contains the hash of all of them ([`base`]), so that browsers may keep
 //! them for ever; pages name that address. `portal.folder` serves the same files from a folder instead ([`Folder`]).
 
+mod fill;
 mod modules;
 
 use std::borrow::Cow;
@@ -49,10 +50,22 @@ pub fn files() -> impl Iterator<Item = (&'static str, usize)> {
     FILES.iter().map(|(path, bytes)| (*path, bytes.len()))
 }
 
-/// An embedded page, such as `index.html`.
-pub fn page(name: &str) -> Option<&'static str> {
-    let found = PAGES.iter().find(|(known, _)| *known == name);
-    found.map(|(_, text)| *text)
+/// An embedded page, such as `index.html`. It also names the modules of the screen that it shows first, such as `overview`: an unknown
+/// screen has none.
+pub fn page(name: &str, screen: &str) -> Option<String> {
+    let (_, template, own) = PAGES.iter().find(|(known, ..)| *known == name)?;
+    let module = fill::screen(screen);
+    let of_screen = SCREENS
+        .iter()
+        .find(|(path, _)| Some(*path) == module.as_deref())
+        .map_or(&[][..], |(_, modules)| modules);
+    let others = of_screen.iter().filter(|path| !own.contains(path));
+    Some(fill::page(
+        template,
+        &base(),
+        own.iter().copied(),
+        others.copied(),
+    ))
 }
 
 /// The hash of all embedded files and pages.
@@ -86,13 +99,23 @@ impl Folder {
         })
     }
 
-    /// A page.
-    pub fn page(&self, name: &str) -> Option<String> {
+    /// A page, as [`page`] returns embedded ones.
+    pub fn page(&self, name: &str, screen: &str) -> Option<String> {
         let template = self.text(name)?;
-        let modules = modules::entry(&template)
-            .map(|entry| modules::closure(entry, &|path| self.text(path)))
-            .unwrap_or_default();
-        Some(modules::page(&template, Folder::base(), &modules))
+        let read = |path: &str| self.text(path);
+        let own = modules::closure(&modules::entries(&template), &read);
+        let module = fill::screen(screen).filter(|path| read(path).is_some());
+        let of_screen = module.map(|path| modules::closure(&[&path], &read));
+        let others = of_screen
+            .iter()
+            .flatten()
+            .filter(|path| !own.contains(path));
+        Some(fill::page(
+            &template,
+            Folder::base(),
+            own.iter().map(String::as_str),
+            others.map(String::as_str),
+        ))
     }
 
     fn text(&self, path: &str) -> Option<String> {
@@ -161,11 +184,19 @@ mod tests {
 
     #[test]
     fn the_page_names_the_files_by_their_hash_and_what_is_loaded_at_once() {
-        let page = page("index.html").unwrap();
+        let page = page("index.html", "overview").unwrap();
         let base = base();
         assert!(page.contains(&format!("src=\"{base}/main.js\"")), "{page}");
-        assert!(page.contains(&format!("modulepreload\" href=\"{base}/lib/api.js\"")));
+        assert!(page.contains(&format!("modulepreload\" href=\"{base}/lib/api.js\">")));
+        let of_screen =
+            format!("modulepreload\" href=\"{base}/screens/overview.js\" fetchpriority=\"low\">");
+        assert!(page.contains(&of_screen), "{page}");
         assert!(!page.contains("{base}"));
+        let place = |module: &str| page.find(&format!("href=\"{base}/{module}\""));
+        assert!(
+            place("lib/auth.js") < place("main.js"),
+            "signing in comes first"
+        );
         for line in page.lines().filter(|line| line.contains(&base)) {
             let (_, rest) = line.split_once(&format!("{base}/")).unwrap();
             let path = rest.split('"').next().unwrap();
@@ -181,9 +212,11 @@ mod tests {
             folder.file("main.js").unwrap().bytes,
             file("main.js", false).unwrap().bytes
         );
-        let embedded = page("index.html").unwrap();
-        let expected = embedded.replace(&base(), Folder::base());
-        assert_eq!(folder.page("index.html").unwrap(), expected);
+        for screen in ["overview", "logs", "", "nothing", "../main", "list"] {
+            let embedded = page("index.html", screen).unwrap();
+            let expected = embedded.replace(&base(), Folder::base());
+            assert_eq!(folder.page("index.html", screen).unwrap(), expected);
+        }
         for missing in [
             "../Cargo.toml",
             "/etc/passwd",
@@ -206,7 +239,9 @@ mod tests {
             "b.js" | "x/c.js" | "x/d.js" | "x/e.js" | "x/f.js" => Some(String::new()),
             _ => None,
         };
-        let found = modules::closure("x/main.js", &read);
+        let found = modules::closure(&["x/main.js"], &read);
         assert_eq!(found, ["x/main.js", "x/a.js", "b.js", "x/c.js", "x/d.js"]);
+        let found = modules::closure(&["x/c.js", "x/main.js", "b.js"], &read);
+        assert_eq!(found, ["x/c.js", "x/main.js", "x/a.js", "b.js", "x/d.js"]);
     }
 }

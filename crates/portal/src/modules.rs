@@ -1,17 +1,26 @@
-//! What pages and modules say of other files: the static imports of modules, and the places in pages that are filled in.
+//! What pages and modules say of other files: the modules that pages begin with, and the static imports of modules.
 //! The build script and the library share this file.
 
-/// The place in a page where its modules are named.
-const MODULES: &str = "<!-- modules -->";
-/// The place in a page where the address of the files stands.
-const BASE: &str = "{base}";
+/// The folder of the screens' modules.
+pub(crate) const SCREENS: &str = "screens/";
 
-/// A module and all that it imports statically, by path below the folder: what a browser has to load before the module runs.
+/// Modules and all that they import statically, by path below the folder: what a browser has to load before the modules run.
 ///
 /// `read` returns the text of a file. A file that it does not have is left out.
-pub(crate) fn closure(entry: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
-    let mut found = vec![entry.to_owned()];
-    let mut next = 0;
+pub(crate) fn closure(entries: &[&str], read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in entries {
+        add_closure(entry, &mut found, read);
+    }
+    found
+}
+
+/// Appends a module and what it imports, as far as `found` lacks them.
+fn add_closure(entry: &str, found: &mut Vec<String>, read: &dyn Fn(&str) -> Option<String>) {
+    let mut next = found.len();
+    if !found.iter().any(|path| path == entry) {
+        found.push(entry.to_owned());
+    }
     while let Some(path) = found.get(next).cloned() {
         next += 1;
         let Some(text) = read(&path) else {
@@ -24,7 +33,6 @@ pub(crate) fn closure(entry: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec
             }
         }
     }
-    found
 }
 
 /// The relative paths of static imports. A declaration ends in `from './path';`, on a line that begins it or with its brace.
@@ -59,19 +67,13 @@ fn resolved(module: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// A page with the address of its files, and with the modules that the browser loads at once.
-pub(crate) fn page(template: &str, base: &str, modules: &[String]) -> String {
-    let links: Vec<String> = modules
-        .iter()
-        .map(|path| format!("<link rel=\"modulepreload\" href=\"{base}/{path}\">"))
-        .collect();
-    template
-        .replace(MODULES, &links.join("\n"))
-        .replace(BASE, base)
-}
-
-/// The module that a page begins with: `{base}/main.js` in the page is `main.js`.
-pub(crate) fn entry(template: &str) -> Option<&str> {
-    let (_, rest) = template.split_once("<script type=\"module\" src=\"{base}/")?;
-    rest.split_once('"').map(|(path, _)| path)
+/// The modules that a page begins with, in their order: `{base}/main.js` in the page is `main.js`.
+pub(crate) fn entries(template: &str) -> Vec<&str> {
+    let scripts = template.split("<script type=\"module\"").skip(1);
+    scripts
+        .filter_map(|script| {
+            let (_, rest) = script.split_once("src=\"{base}/")?;
+            rest.split_once('"').map(|(path, _)| path)
+        })
+        .collect()
 }

@@ -127,7 +127,12 @@ async fn serve(app: &Arc<App>, serve: &Serve) -> anyhow::Result<()> {
         let made = create_app(app.store.catalogue(), "test", app.now()).await?;
         test.set_app(made.id);
         let line = test_line(app, &serve.test, &made, &base, &listeners).await?;
-        (line, None)
+        let shop = if serve.demo {
+            Some(demo::prepare(app).await?)
+        } else {
+            None
+        };
+        (line, shop)
     } else {
         introduction(app, serve.demo, &base, &listeners).await?
     };

@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use hindsight_kql_types::datetime;
 use tempfile::TempDir;
 
 use crate::config::Settings;
-use crate::test_mode::TestMode;
+use crate::test_mode::{Reading, TestMode, may_show};
 
 /// Settings whose default is another one in test mode.
 const DEFAULTS: &[(&str, &str)] = &[
@@ -29,14 +30,23 @@ const DEFAULTS: &[(&str, &str)] = &[
 pub(super) struct TestFlags {
     /// Serve tests: telemetry is queryable once it is acknowledged, /test/… sets the clock and resets the data, and a line of JSON
     /// tells the address, an application and a key. Data in a temporary folder, a free port, loopback only.
-    #[arg(long = "test", conflicts_with_all = ["data", "demo"])]
+    #[arg(long = "test", conflicts_with = "data")]
     on: bool,
     /// With --test: keep telemetry in memory.
     #[arg(long, requires = "on")]
     in_memory: bool,
+    /// With --test: the clock stands still at this time from the start on, such as 2026-03-01T12:00:00Z.
+    #[arg(long, value_name = "TIME", requires = "on", value_parser = time_of_clock)]
+    clock: Option<i64>,
     /// With --test: permit addresses beyond this machine. Everybody who reaches them can read and remove the telemetry.
     #[arg(long, requires = "on")]
     test_insecure: bool,
+}
+
+/// A time that the clock may show, in ticks.
+fn time_of_clock(text: &str) -> Result<i64, String> {
+    let time = datetime::parse(text).filter(|time| may_show(*time));
+    time.ok_or_else(|| "expected is a time from 1970 on, such as 2026-03-01T12:00:00Z".to_owned())
 }
 
 impl TestFlags {
@@ -53,7 +63,8 @@ impl TestFlags {
 
     /// The state of test mode, if it is on.
     pub(super) fn mode(&self) -> Option<TestMode> {
-        self.on.then(|| TestMode::new(self.in_memory))
+        let reading = self.clock.map_or(Reading::Machine, Reading::Fixed);
+        self.on.then(|| TestMode::new(self.in_memory, reading))
     }
 
     /// Whether the telemetry is in a folder.

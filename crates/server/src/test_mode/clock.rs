@@ -2,8 +2,19 @@
 
 use std::time::Duration;
 
+use hindsight_kql_types::datetime;
+use hindsight_kql_types::ticks::UNIX_EPOCH_TICKS;
 use hindsight_store::{Clock, SystemClock};
 use parking_lot::Mutex;
+
+/// The year from which on the clock may show no time: ages and ranges around the latest are still within the years 1 to 9999.
+pub(crate) const LATEST: i32 = 9000;
+
+/// Whether the clock may show this time, in ticks.
+pub(crate) fn may_show(time: i64) -> bool {
+    let latest = datetime::ticks_of_date(LATEST, 1, 1).unwrap_or(i64::MAX);
+    (UNIX_EPOCH_TICKS..latest).contains(&time)
+}
 
 /// What the time of day is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,6 +37,14 @@ pub(crate) struct TestClock {
 }
 
 impl TestClock {
+    /// A clock whose time of day is this.
+    pub(crate) fn new(reading: Reading) -> TestClock {
+        TestClock {
+            machine: SystemClock::default(),
+            reading: Mutex::new(reading),
+        }
+    }
+
     /// What the time of day is.
     pub(crate) fn reading(&self) -> Reading {
         *self.reading.lock()

@@ -9,7 +9,7 @@ use hindsight_store::{AppId, MemoryFs, Snapshot, StoreConfig};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use clock::{Reading, TestClock};
+pub(crate) use clock::{LATEST, Reading, TestClock, may_show};
 
 /// The state of test mode.
 #[derive(Debug)]
@@ -27,10 +27,10 @@ pub(crate) struct TestMode {
 }
 
 impl TestMode {
-    /// Test mode with the machine's clock and no snapshots.
-    pub(crate) fn new(in_memory: bool) -> TestMode {
+    /// Test mode with a clock that begins with this reading, and no snapshots.
+    pub(crate) fn new(in_memory: bool, reading: Reading) -> TestMode {
         TestMode {
-            clock: Arc::default(),
+            clock: Arc::new(TestClock::new(reading)),
             setting_clock: tokio::sync::Mutex::default(),
             in_memory,
             app: OnceLock::new(),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::openapi::{document, document_of_test_mode};
 use crate::routes::table;
-use crate::test_mode::TestMode;
+use crate::test_mode::{Reading, TestMode};
 
 impl Server {
     async fn in_test_mode(in_memory: bool) -> Server {
@@ -18,7 +18,7 @@ impl Server {
         std::fs::create_dir(&settings.data).unwrap();
         settings.query_memory = 256 << 20;
         settings.cache_lifetime = Duration::ZERO;
-        let app = App::build_in_test_mode(settings, TestMode::new(in_memory));
+        let app = App::build_in_test_mode(settings, TestMode::new(in_memory, Reading::Machine));
         let server = Server::over(app.await.unwrap(), folder).await;
         server.test().set_app(server.shop.id);
         server

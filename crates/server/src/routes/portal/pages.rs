@@ -19,6 +19,8 @@ const POLICY_HEADER: HeaderName = HeaderName::from_static("content-security-poli
 const OPENER_HEADER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 /// Where browsers find the portal.
 pub(crate) const ROOT: &str = "/portal/";
+/// The screen of an address that names none.
+const FIRST_SCREEN: &str = "overview";
 /// The file with the licences of everything that is embedded.
 const LICENCES: &str = "vendor/LICENSES.txt";
 
@@ -55,12 +57,12 @@ pub(super) async fn root() -> Response {
 
 /// `GET /portal/`
 pub(super) async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    page(&app, "index.html", &headers)
+    page(&app, "index.html", FIRST_SCREEN, &headers)
 }
 
 /// `GET /docs`: the reference of the API, which the page makes of `/openapi.json`.
 pub(super) async fn docs(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    page(&app, "docs.html", &headers)
+    page(&app, "docs.html", "", &headers)
 }
 
 /// `GET /portal/…`: a file, the licences, or the page, whose script reads the address.
@@ -75,15 +77,26 @@ pub(super) async fn any(
     match path.as_str() {
         "licences" => found(&app, LICENCES, &headers, "no-cache"),
         path if path == "api" || path.starts_with("api/") => ApiError::PathNotFound.into_response(),
-        _ => page(&app, "index.html", &headers),
+        path => page(&app, "index.html", screen_of(path), &headers),
     }
 }
 
-fn page(app: &App, name: &str, headers: &HeaderMap) -> Response {
+/// The screen that an address shows: `demo/logs` shows `logs`, and `applications` itself.
+fn screen_of(path: &str) -> &str {
+    match path.split_once('/') {
+        Some((_, "")) => FIRST_SCREEN,
+        Some((_, screen)) => screen,
+        None if path == "applications" => path,
+        None => FIRST_SCREEN,
+    }
+}
+
+/// `screen` names the screen that the page shows first.
+fn page(app: &App, name: &str, screen: &str, headers: &HeaderMap) -> Response {
     let folder = folder(app);
     let text = match &folder {
-        Some(folder) => folder.page(name),
-        None => hindsight_portal::page(name).map(str::to_owned),
+        Some(folder) => folder.page(name, screen),
+        None => hindsight_portal::page(name, screen),
     };
     let Some(text) = text else {
         return ApiError::PathNotFound.into_response();

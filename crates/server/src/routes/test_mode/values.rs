@@ -1,14 +1,11 @@
 //! Values of requests: times and durations.
 
 use hindsight_kql_types::datetime;
-use hindsight_kql_types::ticks::UNIX_EPOCH_TICKS;
 use jiff::{SignedDuration, SpanRelativeTo};
 use serde_json::Value;
 
 use crate::error::ApiError;
-
-/// The latest time that the clock may show: ages and ranges around it are still within the years 1 to 9999.
-const LATEST: i64 = 9000;
+use crate::test_mode::{LATEST, may_show};
 
 /// A refusal that names the property.
 pub(super) fn invalid(target: &str, message: String) -> ApiError {
@@ -52,8 +49,7 @@ pub(super) fn time(target: &str, text: &str) -> Result<i64, ApiError> {
 
 /// The time, if the clock may show it.
 pub(super) fn in_range(target: &str, time: i64) -> Result<i64, ApiError> {
-    let latest = datetime::ticks_of_date(LATEST as i32, 1, 1).unwrap_or(i64::MAX);
-    if (UNIX_EPOCH_TICKS..latest).contains(&time) {
+    if may_show(time) {
         return Ok(time);
     }
     Err(invalid(

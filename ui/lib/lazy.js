@@ -24,6 +24,3 @@ export function lazy(load, name) {
     return component.value === null ? null : html`<${component.value} ...${properties} />`;
   };
 }
-
-export const Chart = lazy(() => import('../charts/chart.js'), 'Chart');
-export const Grid = lazy(() => import('../result/grid.js'), 'Grid');
