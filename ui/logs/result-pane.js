@@ -11,13 +11,14 @@ import { predicate, withWhere } from '../kql/text.js';
 import { Grid } from '../result/grid.js';
 import { Text } from '../result/cell.js';
 import { countText } from '../result/values.js';
-import { Newest } from '../shell/newest.js';
 import { Problems, Status } from './result-status.js';
 import { Item, Menu } from './menu.js';
 import { guessedRender, viewOf, viewParams } from './view.js';
 
-/** It comes with the first row that is opened. */
+/** Comes with the first row that is opened. */
 const Viewer = lazy(() => import('../result/viewer.js'), 'Viewer');
+/** Comes where there is nothing to show. */
+const Newest = lazy(() => import('../shell/newest.js'), 'Newest');
 /** So many rows are drawn; a chart of more is not read. */
 const MOST_POINTS = 100_000;
 

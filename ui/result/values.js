@@ -137,7 +137,11 @@ export function bytesText(bytes) {
 export function parseReply(text) {
   const reply = JSON.parse(text);
   const isLost = (/** @type {any} */ value) => typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
-  const lost = (reply.tables ?? []).some((/** @type {Table} */ table) => table.columns.some((column, index) => column.type === 'long' && table.rows.some((row) => isLost(row[index]))));
+  const lost = (reply.tables ?? []).some((/** @type {Table} */ table) => {
+    // Row by row: a row lies together in memory, a column does not.
+    const longs = table.columns.flatMap((column, index) => (column.type === 'long' ? [index] : []));
+    return table.rows.some((row) => longs.some((index) => isLost(row[index])));
+  });
   if (!lost) return reply;
   const quoted = text.replace(/"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g, (part) => (part[0] === '"' ? part : `"${part}"`));
   const exact = JSON.parse(quoted);

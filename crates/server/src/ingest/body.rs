@@ -461,10 +461,9 @@ mod tests {
             }
             assert!(decode_within(codec, &packed, 20_000, 10_000).unwrap() == plain);
             let mut beginning = Beginning::of(codec, &packed);
-            for few in [10, 100, 50] {
-                let first = beginning.bytes(few).to_vec();
-                assert_eq!(first, plain.get(..first.len()).unwrap());
-                assert_eq!(first.len(), few.max(if few == 50 { 100 } else { 0 }));
+            // What was read stays: a second look at less reads nothing.
+            for (few, read) in [(10, 10), (100, 100), (50, 100)] {
+                assert_eq!(beginning.bytes(few), plain.get(..read).unwrap());
             }
             let mut broken = Beginning::of(codec, b"\x99not compressed");
             assert!(broken.bytes(100).len() <= 100);
