@@ -202,7 +202,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Whether the memtable is old or large enough to be sealed.
+    /// Whether the memtable is old or large enough to be sealed, or a seal has failed that had frozen it. What is frozen counts for no bound
+    /// of the active part, and takes the memory that new telemetry needs.
     pub(crate) fn seal_is_due(&self) -> bool {
         let sizes = self.view.sizes();
         let oldest = *self.oldest.lock();
@@ -211,6 +212,7 @@ impl Store {
         });
         sizes.bytes > 0
             && (age >= self.config.seal_age
+                || sizes.bytes > sizes.open_bytes
                 || sizes.open_bytes >= self.seal_bytes()
                 || sizes.open_rows >= self.config.seal_rows)
     }

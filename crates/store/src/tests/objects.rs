@@ -144,6 +144,7 @@ async fn an_upload_that_fails_leaves_rows_where_they_were_and_is_repeated() {
         let reason = store.health().reason.unwrap();
         assert!(reason.contains("memory://test/"), "{reason}");
         assert!(store.health().writable && place.cached().is_empty());
+        assert!(store.seal_is_due(), "frozen rows wait for no bound");
         put(&store, app(1), &[item("b", 2)]).await.unwrap();
         assert_eq!(ids(&store, app(1)).await, ["a", "b"]);
         assert!(
@@ -155,6 +156,7 @@ async fn an_upload_that_fails_leaves_rows_where_they_were_and_is_repeated() {
         place.objects.fail(Fault::Get, 1);
         assert!(store.seal_all().await.unwrap_err().is_object_unavailable());
         store.seal_all().await.unwrap();
+        assert!(!store.seal_is_due());
         assert_eq!(store.health().reason, None);
         assert_eq!(ids(&store, app(1)).await, ["a", "b"]);
         place.only();

@@ -178,8 +178,12 @@ impl Ownership {
         let noted = sql("UPDATE nodes SET \
              maintained = CAST(extract(epoch FROM clock_timestamp()) * 10000000 AS BIGINT) + 621355968000000000 \
              WHERE id = $1");
-        run(session, &noted.bind(node.id.to_string())).await?;
-        Ok(true)
+        let noted = run(session, &noted.bind(node.id.to_string())).await;
+        if noted.is_err() {
+            // Each turn takes the lock once more: one that is not given up keeps it from the other nodes for as long as the session lasts.
+            run(session, &sql(UNLOCK_MAINTENANCE)).await?;
+        }
+        noted.map(|_| true)
     }
 
     /// Gives the right of [`Ownership::begin_maintenance`] up.
