@@ -103,3 +103,23 @@ impl TestFlags {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_begins_at_a_time_that_it_may_show() {
+        assert_eq!(
+            time_of_clock("2030-03-01T12:00:00Z").ok(),
+            datetime::parse("2030-03-01T12:00:00Z")
+        );
+        for wrong in ["noon", "", "1969-12-31T23:59:59Z", "9500-01-01T00:00:00Z"] {
+            let refused = time_of_clock(wrong);
+            assert!(
+                refused.is_err_and(|reason| reason.contains("2026-03-01T12:00:00Z")),
+                "{wrong}"
+            );
+        }
+    }
+}
