@@ -108,14 +108,14 @@ impl ResultProducer {
 
     /// Sends all parts, until the end, a failure, or until the stream is dropped.
     pub(crate) async fn send_to(mut self, sender: ResultSender) {
-        if !sender.started(self.summary_so_far()).await {
-            return;
-        }
+        let mut has_started = false;
         loop {
             let began = self.run.clock.elapsed();
             let part = self.advance().await;
             self.spent += self.run.clock.elapsed().saturating_sub(began);
+            let is_first = !std::mem::replace(&mut has_started, true);
             let is_open = match part {
+                Ok(first) if is_first => sender.started(first, self.summary_so_far()).await,
                 Ok(Some(part)) => sender.send(part, self.summary_so_far()).await,
                 Ok(None) => {
                     sender.finish(self.summary_so_far());
