@@ -17,6 +17,7 @@ use hindsight_store::Clock;
 use crate::error::EngineError;
 use crate::exec::failure::failure;
 use crate::exec::pool::QueryPool;
+use crate::exec::small;
 use crate::profile::{self, Planning};
 use crate::render;
 use crate::result::{Notice, PartialError, ResultColumn, Summary, TableSize};
@@ -35,6 +36,8 @@ pub(crate) struct Limits {
 /// The environment of one query.
 pub(crate) struct Run {
     pub(crate) context: SessionContext,
+    /// Whether plans are adapted to the number of rows that they read.
+    pub(crate) adapts: bool,
     pub(crate) pool: Arc<QueryPool>,
     /// The memory of all queries in bytes, for messages.
     pub(crate) memory: usize,
@@ -165,8 +168,11 @@ impl ResultProducer {
         let (context, began) = (&self.run.context, self.run.clock.elapsed());
         let plan =
             run::substitute(result.plan.clone(), &self.values).map_err(|e| self.run.failure(&e))?;
-        let state = context.state();
+        let mut state = context.state();
         let plan = state.optimize(&plan).map_err(|e| self.run.failure(&e))?;
+        if self.run.adapts {
+            small::adapt(&mut state, &plan);
+        }
         let optimised = self.run.clock.elapsed();
         let plan = state
             .query_planner()

@@ -117,6 +117,20 @@ impl StoreTable {
         !self.rows.peers.is_empty()
     }
 
+    /// The most rows that a scan with these filters reads, by the times of what it would open; `None` if other nodes have rows.
+    pub fn rows_in(&self, filters: &[Expr]) -> Option<u64> {
+        if self.reads_other_nodes() {
+            return None;
+        }
+        let bounds = TimeBounds::of(filters);
+        let chunks = self.rows.chunks.iter();
+        let chunks = chunks.filter(|chunk| bounds.overlaps(chunk.min_ts, chunk.max_ts));
+        let segments = self.rows.segments.iter();
+        let segments = segments.filter(|segment| segment.overlaps(bounds.from, bounds.to));
+        let in_memory: u64 = chunks.map(|chunk| chunk.batch.num_rows() as u64).sum();
+        Some(in_memory + segments.map(|segment| segment.record.rows).sum::<u64>())
+    }
+
     /// How many segments a scan with these filters would open.
     pub fn segments_in(&self, filters: &[Expr]) -> usize {
         let bounds = TimeBounds::of(filters);

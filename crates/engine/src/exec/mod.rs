@@ -3,6 +3,7 @@
 pub(crate) mod failure;
 mod memory;
 pub(crate) mod pool;
+pub(crate) mod small;
 mod spill;
 pub(crate) mod threads;
 mod top_rows;
@@ -141,8 +142,11 @@ impl Executor {
         let pool = Arc::new(QueryPool::over(shared, Arc::clone(&self.running)));
         let reserved = Arc::clone(&pool) as Arc<dyn MemoryPool>;
         let results = Arc::new(pool.for_results());
+        let distribution = self.distribution(&job);
         let run = Run {
-            context: self.context(Arc::clone(&reserved), self.distribution(&job))?,
+            // A part of a plan that other nodes run is found by its phases, of which a plan of one partition has none.
+            adapts: distribution.is_none(),
+            context: self.context(Arc::clone(&reserved), distribution)?,
             pool,
             memory: self.memory,
             limits: job.limits,
