@@ -16,6 +16,7 @@ use hindsight_store::Clock;
 
 use crate::error::EngineError;
 use crate::exec::failure::failure;
+use crate::exec::plans::PlanKeeper;
 use crate::exec::pool::QueryPool;
 use crate::exec::small;
 use crate::profile::{self, Planning};
@@ -53,12 +54,21 @@ impl Run {
     }
 }
 
+/// When the plans of a query are optimised.
+pub(crate) enum Optimised {
+    /// They are.
+    Before,
+    /// When their results begin. Then the plan of the only result is kept, if it may be.
+    Later(Option<PlanKeeper>),
+}
+
 /// Produces the results of a bound query.
 pub(crate) struct ResultProducer {
     run: Run,
     values: HashMap<String, ScalarValue>,
     /// Results that have not started.
     waiting: VecDeque<(String, BoundResult)>,
+    optimised: Optimised,
     current: Option<CurrentResult>,
     summary: Summary,
     /// Time spent on the query, without the time that it waits for the consumer.
@@ -81,6 +91,7 @@ impl ResultProducer {
     pub(crate) async fn start(
         bound: BoundQuery,
         names: Vec<String>,
+        optimised: Optimised,
         mut run: Run,
     ) -> Result<ResultProducer, EngineError> {
         let settings = &bound.settings;
@@ -96,6 +107,7 @@ impl ResultProducer {
         let binding = run.clock.elapsed().saturating_sub(run.started);
         Ok(ResultProducer {
             values,
+            optimised,
             current: None,
             summary: Summary {
                 render: render::table(),
@@ -169,7 +181,16 @@ impl ResultProducer {
         let plan =
             run::substitute(result.plan.clone(), &self.values).map_err(|e| self.run.failure(&e))?;
         let mut state = context.state();
-        let plan = state.optimize(&plan).map_err(|e| self.run.failure(&e))?;
+        let plan = match &mut self.optimised {
+            Optimised::Before => plan,
+            Optimised::Later(keeper) => {
+                let plan = state.optimize(&plan).map_err(|e| self.run.failure(&e))?;
+                if let Some(keeper) = keeper.take() {
+                    keeper.keep(&name, &result, &plan);
+                }
+                plan
+            }
+        };
         if self.run.adapts {
             small::adapt(&mut state, &plan);
         }

@@ -72,6 +72,28 @@ impl StoreTable {
         }
     }
 
+    /// Which table it is.
+    pub fn table(&self) -> Table {
+        self.table
+    }
+
+    /// The columns that [`StoreTable::with_promoted`] has added.
+    pub fn promoted(&self) -> &[PromotedColumn] {
+        &self.promoted
+    }
+
+    /// The table with the same columns and no rows; `None` if its scans are restricted to chosen rows.
+    pub fn without_rows(&self) -> Option<StoreTable> {
+        if self.choice.is_some() {
+            return None;
+        }
+        Some(StoreTable {
+            rows: TableRows::default(),
+            missing: MissingList::default(),
+            ..self.clone()
+        })
+    }
+
     /// Restricts each scan to the rows that `choice` chooses among all rows of the table. Only these rows are read.
     pub fn with_rows_of(mut self, choice: Arc<dyn RowChoice>) -> StoreTable {
         self.choice = Some(choice);
