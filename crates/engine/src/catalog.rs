@@ -44,6 +44,8 @@ pub(crate) struct StoreCatalog {
     workspace_names: bool,
     databases: bool,
     denied: AtomicBool,
+    /// Whether the query has named anything but the store's tables of its own applications.
+    named_others: AtomicBool,
     read: Mutex<BTreeMap<AppId, BTreeSet<&'static str>>>,
 }
 
@@ -63,6 +65,7 @@ impl StoreCatalog {
             workspace_names: false,
             databases: false,
             denied: AtomicBool::new(false),
+            named_others: AtomicBool::new(false),
             read: Mutex::default(),
         }
     }
@@ -87,6 +90,51 @@ impl StoreCatalog {
     /// Whether the query named a target out of the principal's reach: then the whole request is refused.
     pub(crate) fn was_denied(&self) -> bool {
         self.denied.load(Ordering::Relaxed)
+    }
+
+    /// The applications that bare names of tables stand for.
+    pub(crate) fn apps_of_request(&self) -> &[AppId] {
+        &self.apps
+    }
+
+    /// Whether wildcards range over the names of workspaces.
+    pub(crate) fn has_workspace_names(&self) -> bool {
+        self.workspace_names
+    }
+
+    /// Whether the query has named nothing so far but the store's tables of its own applications: their columns depend on nothing.
+    pub(crate) fn is_of_own_tables(&self) -> bool {
+        !self.named_others.load(Ordering::Relaxed)
+    }
+
+    fn note_others(&self) {
+        self.named_others.store(true, Ordering::Relaxed);
+    }
+
+    /// The table of this snapshot in the place of a table of the store that [`without_rows`] returned; `None` for another source.
+    pub(crate) fn source_in_place_of(
+        &self,
+        source: &Arc<dyn TableSource>,
+    ) -> Option<Arc<dyn TableSource>> {
+        let provider = source_as_provider(source).ok()?;
+        let table = provider.downcast_ref::<StoreTable>()?;
+        let own = self.stored(&self.apps, table.table());
+        Some(provider_as_source(Arc::new(
+            own.with_promoted(table.promoted().to_vec()),
+        )))
+    }
+
+    /// The tables that the query has named so far, of each application.
+    pub(crate) fn noted_reads(&self) -> BTreeMap<AppId, BTreeSet<&'static str>> {
+        self.read.lock().clone()
+    }
+
+    /// The query reads these tables.
+    pub(crate) fn note_reads(&self, reads: &BTreeMap<AppId, BTreeSet<&'static str>>) {
+        let mut read = self.read.lock();
+        for (app, tables) in reads {
+            read.entry(*app).or_default().extend(tables);
+        }
     }
 
     /// Which tables of which applications the query has named so far.
@@ -133,6 +181,9 @@ impl StoreCatalog {
     }
 
     fn apps(&self, scope: &TableScope) -> Result<Vec<AppId>, CatalogError> {
+        if *scope != TableScope::Request {
+            self.note_others();
+        }
         let target = match scope {
             TableScope::Request => return Ok(self.apps.clone()),
             TableScope::App(name) | TableScope::Workspace(name) | TableScope::Resource(name) => {
@@ -220,6 +271,7 @@ impl Catalog for StoreCatalog {
                 provider: Arc::new(self.stored(&apps, table)),
             }));
         }
+        self.note_others();
         if name == usage::USAGE && self.snapshot.has_other_nodes() {
             return Err(CatalogError::Scope(format!(
                 "The table {name} is not supported while several nodes share a catalogue."
@@ -265,6 +317,7 @@ impl Catalog for StoreCatalog {
     }
 
     fn database_name(&self) -> String {
+        self.note_others();
         self.apps
             .first()
             .map(|app| self.name(app))
@@ -345,6 +398,13 @@ impl LeafSource for StoreLeaves {
         let table = table.clone().with_promoted(promoted);
         Some((provider_as_source(Arc::new(table)), leaves))
     }
+}
+
+/// A table of the store without rows, with the same columns; `None` for another source, and for a table of chosen rows.
+pub(crate) fn without_rows(source: &Arc<dyn TableSource>) -> Option<Arc<dyn TableSource>> {
+    let provider = source_as_provider(source).ok()?;
+    let table = provider.downcast_ref::<StoreTable>()?;
+    Some(provider_as_source(Arc::new(table.without_rows()?)))
 }
 
 /// The terms that the operators of the language require.

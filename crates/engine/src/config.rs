@@ -31,6 +31,8 @@ pub struct EngineConfig {
     pub group_by_codes: bool,
     /// Whether scans below a sort that returns its first rows only find these rows by the sort column alone. It changes no result. Default true.
     pub top_rows: bool,
+    /// Whether the plan of a query is kept for later requests of the same text. It changes no result. Default true.
+    pub keep_plans: bool,
     /// The other nodes that run parts of queries. Default: none.
     pub nodes: Option<Arc<dyn QueryNodes>>,
     /// The bytes of segments from which on a part of a query runs at all nodes, estimated from the sizes of the files and the columns that are read.
@@ -55,6 +57,7 @@ impl Default for EngineConfig {
             partitions: std::thread::available_parallelism().map_or(2, usize::from),
             group_by_codes: true,
             top_rows: true,
+            keep_plans: true,
             nodes: None,
             distribute_bytes: 256 << 20,
             retention: Duration::from_secs(90 * 86_400),

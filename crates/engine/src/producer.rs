@@ -16,7 +16,9 @@ use hindsight_store::Clock;
 
 use crate::error::EngineError;
 use crate::exec::failure::failure;
+use crate::exec::plans::PlanKeeper;
 use crate::exec::pool::QueryPool;
+use crate::exec::small;
 use crate::profile::{self, Planning};
 use crate::render;
 use crate::result::{Notice, PartialError, ResultColumn, Summary, TableSize};
@@ -35,6 +37,8 @@ pub(crate) struct Limits {
 /// The environment of one query.
 pub(crate) struct Run {
     pub(crate) context: SessionContext,
+    /// Whether plans are adapted to the number of rows that they read.
+    pub(crate) adapts: bool,
     pub(crate) pool: Arc<QueryPool>,
     /// The memory of all queries in bytes, for messages.
     pub(crate) memory: usize,
@@ -50,12 +54,21 @@ impl Run {
     }
 }
 
+/// When the plans of a query are optimised.
+pub(crate) enum Optimised {
+    /// They are.
+    Before,
+    /// When their results begin. Then the plan of the only result is kept, if it may be.
+    Later(Option<PlanKeeper>),
+}
+
 /// Produces the results of a bound query.
 pub(crate) struct ResultProducer {
     run: Run,
     values: HashMap<String, ScalarValue>,
     /// Results that have not started.
     waiting: VecDeque<(String, BoundResult)>,
+    optimised: Optimised,
     current: Option<CurrentResult>,
     summary: Summary,
     /// Time spent on the query, without the time that it waits for the consumer.
@@ -78,6 +91,7 @@ impl ResultProducer {
     pub(crate) async fn start(
         bound: BoundQuery,
         names: Vec<String>,
+        optimised: Optimised,
         mut run: Run,
     ) -> Result<ResultProducer, EngineError> {
         let settings = &bound.settings;
@@ -93,6 +107,7 @@ impl ResultProducer {
         let binding = run.clock.elapsed().saturating_sub(run.started);
         Ok(ResultProducer {
             values,
+            optimised,
             current: None,
             summary: Summary {
                 render: render::table(),
@@ -108,14 +123,14 @@ impl ResultProducer {
 
     /// Sends all parts, until the end, a failure, or until the stream is dropped.
     pub(crate) async fn send_to(mut self, sender: ResultSender) {
-        if !sender.started(self.summary_so_far()).await {
-            return;
-        }
+        let mut has_started = false;
         loop {
             let began = self.run.clock.elapsed();
             let part = self.advance().await;
             self.spent += self.run.clock.elapsed().saturating_sub(began);
+            let is_first = !std::mem::replace(&mut has_started, true);
             let is_open = match part {
+                Ok(first) if is_first => sender.started(first, self.summary_so_far()).await,
                 Ok(Some(part)) => sender.send(part, self.summary_so_far()).await,
                 Ok(None) => {
                     sender.finish(self.summary_so_far());
@@ -165,8 +180,20 @@ impl ResultProducer {
         let (context, began) = (&self.run.context, self.run.clock.elapsed());
         let plan =
             run::substitute(result.plan.clone(), &self.values).map_err(|e| self.run.failure(&e))?;
-        let state = context.state();
-        let plan = state.optimize(&plan).map_err(|e| self.run.failure(&e))?;
+        let mut state = context.state();
+        let plan = match &mut self.optimised {
+            Optimised::Before => plan,
+            Optimised::Later(keeper) => {
+                let plan = state.optimize(&plan).map_err(|e| self.run.failure(&e))?;
+                if let Some(keeper) = keeper.take() {
+                    keeper.keep(&name, &result, &plan);
+                }
+                plan
+            }
+        };
+        if self.run.adapts {
+            small::adapt(&mut state, &plan);
+        }
         let optimised = self.run.clock.elapsed();
         let plan = state
             .query_planner()

@@ -35,8 +35,9 @@ pub enum Part {
 
 /// What the query sends to its [`QueryStream`].
 enum Message {
-    /// The query is bound, and the steps that its results depend on have run.
-    Started,
+    /// The query is bound, and the steps that its results depend on have run. Its first part is that of its first table, which takes no other
+    /// message: each wakes a thread.
+    Started(Option<Part>),
     Part(Part),
     Failed(EngineError),
 }
@@ -48,10 +49,10 @@ pub(crate) struct ResultSender {
 }
 
 impl ResultSender {
-    /// Reports that the query has started; `false` when the stream was dropped.
-    pub(crate) async fn started(&self, summary: Summary) -> bool {
+    /// Reports that the query has started, and its first part if there is one; `false` when the stream was dropped.
+    pub(crate) async fn started(&self, first: Option<Part>, summary: Summary) -> bool {
         *self.summary.lock() = summary;
-        self.sender.send(Message::Started).await.is_ok()
+        self.sender.send(Message::Started(first)).await.is_ok()
     }
 
     /// Sends a part once the consumer has taken the one before; `false` when the stream was dropped.
@@ -86,6 +87,8 @@ pub(crate) fn unreadable(error: EngineError, snapshot: &Snapshot) -> EngineError
 #[derive(Debug)]
 pub struct QueryStream {
     receiver: mpsc::Receiver<Message>,
+    /// The part that came with the start.
+    first: Option<Part>,
     summary: Arc<Mutex<Summary>>,
     deadline: Deadline,
     /// The memory pool for its results, and the memory of all queries in bytes.
@@ -118,6 +121,7 @@ impl QueryStream {
         })?;
         let mut stream = QueryStream {
             receiver,
+            first: None,
             summary,
             deadline,
             pool,
@@ -128,7 +132,10 @@ impl QueryStream {
             task: Some(task),
         };
         match stream.receive().await? {
-            Some(Message::Started) => Ok(stream),
+            Some(Message::Started(first)) => {
+                stream.first = first;
+                Ok(stream)
+            }
             _ => Err(EngineError::Internal(
                 "a query ended before it started".to_owned(),
             )),
@@ -163,11 +170,14 @@ impl QueryStream {
     /// [`EngineError`] as its variants say; the query has then ended. After [`EngineError::Unreadable`] the same query can be started
     /// again: it leaves out what could not be read, and says so.
     pub async fn next(&mut self) -> Result<Option<Part>, EngineError> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
         loop {
             match self.receive().await? {
                 None => return Ok(None),
                 Some(Message::Part(part)) => return Ok(Some(part)),
-                Some(Message::Started | Message::Failed(_)) => {}
+                Some(Message::Started(_) | Message::Failed(_)) => {}
             }
         }
     }

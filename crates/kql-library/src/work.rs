@@ -163,6 +163,11 @@ impl CancellationToken {
         }
     }
 
+    /// Whether the memory pool has refused the memory of a value.
+    pub fn was_refused(&self) -> bool {
+        self.refusal().is_some()
+    }
+
     /// Why the memory of a value was refused; `None` if none was.
     pub(crate) fn refusal(&self) -> Option<&str> {
         Some(self.0.as_ref()?.0.refusal.get()?.as_str())

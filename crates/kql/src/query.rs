@@ -57,6 +57,9 @@ pub struct BoundQuery {
     pub settings: Settings,
     /// The tables that are read, by name.
     pub tables: Vec<String>,
+    /// Whether a later request of the same text over the same tables, with the same parameters and timespan, is bound to the same plans: they
+    /// depend on neither the time nor the sender of the request, nor on rows or random numbers.
+    pub repeats: bool,
 }
 
 /// One result of a query.

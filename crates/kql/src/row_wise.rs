@@ -17,7 +17,7 @@ use crate::datafusion::{HiddenExec, Hide};
 use crate::transform::TransformExec;
 
 /// Functions whose values depend on the server that evaluates them: each has its own database of addresses.
-const OF_ONE_SERVER: &[&str] = &["geo_info_from_ip_address"];
+pub(crate) const OF_ONE_SERVER: &[&str] = &["geo_info_from_ip_address"];
 
 /// Whether each output row of a node depends on one input row alone, and on nothing else: the outputs of parts of the input are the parts of
 /// the output. `false` for leaves.

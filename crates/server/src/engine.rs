@@ -23,6 +23,7 @@ pub(crate) fn open(
         max_applications: settings.query_max_applications,
         memory: usize::try_from(settings.query_memory).unwrap_or(usize::MAX),
         group_by_codes: settings.query_group_by_codes,
+        keep_plans: settings.query_keep_plans,
         nodes: nodes.map(|nodes| Arc::new(nodes) as Arc<dyn QueryNodes>),
         distribute_bytes: settings.query_distribute_bytes,
         retention: settings.retention,

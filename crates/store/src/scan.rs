@@ -59,7 +59,7 @@ impl SegmentScan {
             // Rows are dropped while a file is decoded, before its other columns are.
             .with_pushdown_filters(true);
         let all: Vec<&Segment> = self.groups.iter().flatten().map(Arc::as_ref).collect();
-        let statistics = self.statistics(&all);
+        let statistics = self.statistics(&all, self.schema.fields().len());
         let ordering = if self.ordered {
             newest_first(&self.schema)
         } else {
@@ -94,8 +94,11 @@ impl SegmentScan {
 
     fn file_group(&self, segments: &[Arc<Segment>]) -> FileGroup {
         let files = segments.iter().map(|segment| {
-            let file = PartitionedFile::new(segment.record.path.clone(), segment.record.bytes)
-                .with_statistics(Arc::new(self.statistics(&[segment])))
+            // The path was parsed when the segment was listed.
+            let mut file = PartitionedFile::new("", segment.record.bytes);
+            file.object_meta.location = segment.location().clone();
+            let file = file
+                .with_statistics(Arc::new(self.file_statistics(segment)))
                 .with_extension(segment.clone());
             match self.selections.of(segment) {
                 Some(rows) => file.with_extension(ParquetRowSelection::new(rows.clone())),
@@ -105,16 +108,31 @@ impl SegmentScan {
         FileGroup::new(files.collect())
     }
 
-    /// What the catalogue knows of the rows that are read. Rows and time are exact, but the time of some rows of a segment is not
-    /// known.
-    fn statistics(&self, segments: &[&Segment]) -> Statistics {
+    /// What the catalogue knows of the rows that are read of a segment: the number of rows and bytes, and the time.
+    ///
+    /// The columns behind the time, of which nothing is known, are left out: those who read the statistics of a file look for each column
+    /// whether it has any, and to list dozens of unknown ones for each of hundreds of files takes longer than the rest of planning a scan.
+    fn file_statistics(&self, segment: &Segment) -> Statistics {
+        let columns = match self.schema.index_of(TIMESTAMP) {
+            Ok(time) => time + 1,
+            Err(_) => 0,
+        };
+        self.statistics(&[segment], columns)
+    }
+
+    /// What the catalogue knows of the rows that are read, with as many of the schema's columns. Rows and time are exact, but the time of some
+    /// rows of a segment is not known.
+    fn statistics(&self, segments: &[&Segment], columns: usize) -> Statistics {
         let rows = |segment: &&Segment| match self.selections.of(segment) {
             Some(rows) => rows.row_count() as u64,
             None => segment.record.rows,
         };
         let rows: u64 = segments.iter().map(rows).sum();
-        let mut statistics = Statistics::new_unknown(&self.schema);
-        statistics.num_rows = Precision::Exact(usize::try_from(rows).unwrap_or(usize::MAX));
+        let mut statistics = Statistics {
+            num_rows: Precision::Exact(usize::try_from(rows).unwrap_or(usize::MAX)),
+            total_byte_size: Precision::Absent,
+            column_statistics: vec![ColumnStatistics::new_unknown(); columns],
+        };
         if segments.iter().any(|s| self.selections.of(s).is_some()) {
             return statistics;
         }

@@ -72,6 +72,28 @@ impl StoreTable {
         }
     }
 
+    /// Which table it is.
+    pub fn table(&self) -> Table {
+        self.table
+    }
+
+    /// The columns that [`StoreTable::with_promoted`] has added.
+    pub fn promoted(&self) -> &[PromotedColumn] {
+        &self.promoted
+    }
+
+    /// The table with the same columns and no rows; `None` if its scans are restricted to chosen rows.
+    pub fn without_rows(&self) -> Option<StoreTable> {
+        if self.choice.is_some() {
+            return None;
+        }
+        Some(StoreTable {
+            rows: TableRows::default(),
+            missing: MissingList::default(),
+            ..self.clone()
+        })
+    }
+
     /// Restricts each scan to the rows that `choice` chooses among all rows of the table. Only these rows are read.
     pub fn with_rows_of(mut self, choice: Arc<dyn RowChoice>) -> StoreTable {
         self.choice = Some(choice);
@@ -115,6 +137,20 @@ impl StoreTable {
     /// Whether it has rows in the memtables of other nodes. They have no numbers by which [`StoreTable::with_rows_of`] could choose them.
     pub fn reads_other_nodes(&self) -> bool {
         !self.rows.peers.is_empty()
+    }
+
+    /// The most rows that a scan with these filters reads, by the times of what it would open; `None` if other nodes have rows.
+    pub fn rows_in(&self, filters: &[Expr]) -> Option<u64> {
+        if self.reads_other_nodes() {
+            return None;
+        }
+        let bounds = TimeBounds::of(filters);
+        let chunks = self.rows.chunks.iter();
+        let chunks = chunks.filter(|chunk| bounds.overlaps(chunk.min_ts, chunk.max_ts));
+        let segments = self.rows.segments.iter();
+        let segments = segments.filter(|segment| segment.overlaps(bounds.from, bounds.to));
+        let in_memory: u64 = chunks.map(|chunk| chunk.batch.num_rows() as u64).sum();
+        Some(in_memory + segments.map(|segment| segment.record.rows).sum::<u64>())
     }
 
     /// How many segments a scan with these filters would open.

@@ -60,7 +60,7 @@ pub(crate) async fn run(
 ) -> Result<()> {
     let plan = planned(message, codec, rules, &context)?;
     let mut rows = plan.execute(0, context)?;
-    if !sender.started(Summary::default()).await {
+    if !sender.started(None, Summary::default()).await {
         return Ok(());
     }
     while let Some(batch) = rows.next().await {

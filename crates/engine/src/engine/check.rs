@@ -42,6 +42,7 @@ impl QueryEngine {
             query: prepared.query.clone(),
             text: request.query.to_string(),
             catalog: Arc::clone(&catalog) as Arc<dyn Catalog>,
+            tables: None,
             times: Times {
                 now,
                 timespan: intersection(&request.timespans, now)?,

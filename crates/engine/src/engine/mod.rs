@@ -68,6 +68,11 @@ impl QueryEngine {
         self.executor.running()
     }
 
+    /// How many optimised plans are kept for later requests of the same text.
+    pub fn kept_plans(&self) -> usize {
+        self.executor.kept_plans()
+    }
+
     /// How long a request of `caller` may run: its `Prefer: wait=`, within the configured limit.
     pub fn query_timeout(&self, caller: &Caller) -> Duration {
         caller
@@ -111,14 +116,20 @@ impl QueryEngine {
             deadline: Deadline::after(self.query_timeout(caller)),
         };
         let options = QueryOptions::default();
-        self.run(caller, query, text, catalog, times, &options)
+        self.run(false, caller, query, text, catalog, times, &options)
             .await?
             .collect()
             .await
     }
 
+    /// Runs a query. `repeats`: `query` is `text` parsed, so that a later request of the same text may have the same plan.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is another part of a request"
+    )]
     async fn run(
         &self,
+        repeats: bool,
         caller: &Caller,
         query: &Query,
         text: &str,
@@ -136,6 +147,7 @@ impl QueryEngine {
             query: query.clone(),
             text: text.to_owned(),
             catalog: Arc::clone(&catalog) as Arc<dyn Catalog>,
+            tables: repeats.then(|| Arc::clone(&catalog)),
             times,
             parameters: options.parameters.clone(),
             limits,

@@ -56,6 +56,7 @@ impl QueryEngine {
         .with_workspace_names(request.workspace_names)
         .with_databases(request.options.databases);
         self.run(
+            true,
             &request.caller,
             &prepared.query,
             &request.query,

@@ -2,7 +2,9 @@
 
 pub(crate) mod failure;
 mod memory;
+pub(crate) mod plans;
 pub(crate) mod pool;
+pub(crate) mod small;
 mod spill;
 pub(crate) mod threads;
 mod top_rows;
@@ -26,17 +28,18 @@ use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 use hindsight_store::Clock;
 use tokio::sync::oneshot;
 
-use crate::catalog::{StoreLeaves, StoreRandomRows, StoreScans};
+use crate::catalog::{StoreCatalog, StoreLeaves, StoreRandomRows, StoreScans};
 use crate::config::EngineConfig;
 use crate::deadline::Deadline;
 use crate::distributed::{self, DistributeFragments, Distribution, FragmentRequest, QueryNodes};
 use crate::error::EngineError;
-use crate::producer::{Limits, ResultProducer, Run};
+use crate::producer::{Limits, Optimised, ResultProducer, Run};
 use crate::request::TimeRange;
 use crate::result::{Checked, ResultColumn};
 use crate::stream::{QueryStream, ResultSender};
 use failure::failure;
 use memory::SharedMemory;
+use plans::{PlanCache, PlanKey, PlanPlace};
 use pool::QueryPool;
 use spill::SPILL_FACTOR;
 use threads::QueryThreads;
@@ -62,6 +65,8 @@ pub(crate) struct Job {
     /// The text that the spans of diagnostics refer to.
     pub(crate) text: String,
     pub(crate) catalog: Arc<dyn Catalog>,
+    /// The same tables, if the plan of the query may be that of an earlier request of the same text.
+    pub(crate) tables: Option<Arc<StoreCatalog>>,
     pub(crate) times: Times,
     /// Values of query parameters, as text.
     pub(crate) parameters: BTreeMap<String, String>,
@@ -87,6 +92,8 @@ pub(crate) struct Executor {
     nodes: Option<(Arc<dyn QueryNodes>, u64)>,
     /// The codec of fragments.
     codec: Arc<PlanCodec>,
+    /// The plans of repeated queries, if they are kept.
+    plans: Option<Arc<PlanCache>>,
     /// What queries look addresses up in.
     addresses: Option<Arc<AddressDatabase>>,
     /// Measures how long queries take.
@@ -124,10 +131,16 @@ impl Executor {
                 .clone()
                 .map(|nodes| (nodes, config.distribute_bytes)),
             codec: Arc::new(codec),
+            plans: config.keep_plans.then(Arc::default),
             addresses: config.addresses.clone(),
             clock,
             running: Arc::new(()),
         })
+    }
+
+    /// How many plans are kept for later requests.
+    pub(crate) fn kept_plans(&self) -> usize {
+        self.plans.as_ref().map_or(0, |plans| plans.len())
     }
 
     /// How many queries run; a cancelled one counts until its last task has ended.
@@ -141,8 +154,11 @@ impl Executor {
         let pool = Arc::new(QueryPool::over(shared, Arc::clone(&self.running)));
         let reserved = Arc::clone(&pool) as Arc<dyn MemoryPool>;
         let results = Arc::new(pool.for_results());
+        let distribution = self.distribution(&job);
         let run = Run {
-            context: self.context(Arc::clone(&reserved), self.distribution(&job))?,
+            // A part of a plan that other nodes run is found by its phases, of which a plan of one partition has none.
+            adapts: distribution.is_none(),
+            context: self.context(Arc::clone(&reserved), distribution)?,
             pool,
             memory: self.memory,
             limits: job.limits,
@@ -152,9 +168,10 @@ impl Executor {
         let deadline = job.times.deadline;
         let of = Work::with_addresses(reserved, self.addresses.clone());
         let principal = Arc::clone(&job.principal);
+        let place = self.place(&job);
         let spawn = |sender| {
             self.threads
-                .spawn(&principal, of, deadline, work(job, run, sender))
+                .spawn(&principal, of, deadline, work(job, place, run, sender))
         };
         QueryStream::start(spawn, deadline, results, self.memory).await
     }
@@ -204,6 +221,19 @@ impl Executor {
         QueryStream::start(spawn, deadline, results, self.memory).await
     }
 
+    /// The place of a query among the plans that are kept.
+    fn place(&self, job: &Job) -> Option<PlanPlace> {
+        let (plans, catalog) = (self.plans.as_ref()?, job.tables.as_ref()?);
+        let timespan = job.times.timespan;
+        // A later request for the time until now has another timespan.
+        if timespan.is_some_and(|range| range.end == job.times.now) {
+            return None;
+        }
+        let timespan = timespan.map(|range| (range.start, range.end));
+        let key = PlanKey::new(&job.text, catalog, &job.parameters, timespan);
+        PlanPlace::of(plans, catalog, key)
+    }
+
     /// Where a query may run beside this node.
     fn distribution(&self, job: &Job) -> Option<Arc<Distribution>> {
         let (nodes, least_bytes) = self.nodes.as_ref()?;
@@ -247,8 +277,8 @@ fn rules(config: &EngineConfig) -> Vec<PhysicalRule> {
 }
 
 /// Runs a query and sends its results.
-async fn work(job: Job, run: Run, sender: ResultSender) {
-    match bind(job, run).await {
+async fn work(job: Job, place: Option<PlanPlace>, run: Run, sender: ResultSender) {
+    match bind(job, place, run).await {
         Ok(producer) => producer.send_to(sender).await,
         Err(error) => sender.fail(error).await,
     }
@@ -286,8 +316,11 @@ fn options(job: Job) -> BindOptions {
     }
 }
 
-/// Binds a query and runs the steps that its results depend on.
-async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
+/// Binds a query, or finds its plan in `place`, and runs the steps that its results depend on.
+async fn bind(job: Job, place: Option<PlanPlace>, run: Run) -> Result<ResultProducer, EngineError> {
+    if let Some((query, name)) = place.as_ref().and_then(PlanPlace::find) {
+        return ResultProducer::start(query, vec![name], Optimised::Before, run).await;
+    }
     let (query, catalog, text) = (
         job.query.clone(),
         Arc::clone(&job.catalog),
@@ -303,7 +336,8 @@ async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
         .and_then(|bound| bound.with_leaves(&StoreLeaves))
         .map_err(|e| failure(&e, run.memory))?;
     let names = names(&query, &bound);
-    ResultProducer::start(bound, names, run).await
+    let keeper = place.and_then(|place| place.keeper(&bound));
+    ResultProducer::start(bound, names, Optimised::Later(keeper), run).await
 }
 
 /// The name of each result: its own name, or one by its position. A result that ends in `getschema` has the operator's name

@@ -4,7 +4,7 @@ use super::{World, minute};
 use crate::config::EngineConfig;
 
 /// Aggregations over texts, expressions over texts and bins of time, some of them with keys that have no codes.
-fn queries() -> Vec<String> {
+pub(super) fn queries() -> Vec<String> {
     let (from, to) = (minute(50), minute(95));
     let mut queries: Vec<String> = [
         "requests | summarize c = count() by bin(timestamp, 1h)",

@@ -7,6 +7,7 @@ mod ingestion_time;
 mod leaves;
 mod plans;
 mod samples;
+mod small;
 mod text_index;
 mod top_rows;
 
@@ -17,8 +18,9 @@ use arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::memory_pool::UnboundedMemoryPool;
-use datafusion::physical_plan::collect;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, collect};
 use hindsight_kql::{BindOptions, RandomSource, run};
 use hindsight_kql_types::Dynamic;
 use hindsight_kql_types::ticks::{TICKS_PER_HOUR, TICKS_PER_SECOND};
@@ -28,6 +30,7 @@ use crate::catalog::{StoreCatalog, StoreLeaves, StoreRandomRows};
 use crate::config::EngineConfig;
 use crate::distributed::plan_codec;
 use crate::exec::Executor;
+use crate::exec::small::adapt;
 use crate::request::Access;
 
 /// Requests of one hour.
@@ -145,6 +148,31 @@ impl World {
 
     /// Runs a query in this session.
     async fn run_in(&self, context: SessionContext, query: &str, leaves: bool) -> Result<Ran> {
+        let plan = self.bound_in(&context, query, leaves).await?;
+        let frame = context.execute_logical_plan(plan).await?;
+        run_physical(frame.create_physical_plan().await?, &context).await
+    }
+
+    /// Runs a query with the settings that its number of rows asks for.
+    async fn run_adapted(&self, query: &str) -> Ran {
+        let pool = Arc::new(UnboundedMemoryPool::default());
+        let context = self.executor.context(pool, None).unwrap();
+        let plan = self.bound_in(&context, query, true).await.unwrap();
+        let mut state = context.state();
+        let plan = state.optimize(&plan).unwrap();
+        adapt(&mut state, &plan);
+        let planner = Arc::clone(state.query_planner());
+        let physical = planner.create_physical_plan(&plan, &state).await.unwrap();
+        run_physical(physical, &context).await.unwrap()
+    }
+
+    /// The plan of a query whose steps have run.
+    async fn bound_in(
+        &self,
+        context: &SessionContext,
+        query: &str,
+        leaves: bool,
+    ) -> Result<LogicalPlan> {
         let parsed = hindsight_kql_syntax::parse(query);
         assert!(parsed.diagnostics.is_empty(), "{query}");
         let catalog = StoreCatalog::new(
@@ -163,20 +191,21 @@ impl World {
         if leaves {
             bound = bound.with_leaves(&StoreLeaves).unwrap();
         }
-        let values = run::prepare(bound.steps, &context).await?;
-        let plan = run::substitute(bound.results.remove(0).plan, &values)?;
-        let frame = context.execute_logical_plan(plan).await?;
-        let physical = frame.create_physical_plan().await?;
-        let batches = collect(Arc::clone(&physical), context.task_ctx()).await?;
-        let plan = DisplayableExecutionPlan::with_metrics(physical.as_ref())
-            .indent(true)
-            .to_string();
-        Ok(Ran { plan, batches })
+        let values = run::prepare(bound.steps, context).await?;
+        run::substitute(bound.results.remove(0).plan, &values)
     }
 
     async fn run(&self, query: &str) -> Ran {
         self.run_with(query, true).await
     }
+}
+
+async fn run_physical(plan: Arc<dyn ExecutionPlan>, context: &SessionContext) -> Result<Ran> {
+    let batches = collect(Arc::clone(&plan), context.task_ctx()).await?;
+    let plan = DisplayableExecutionPlan::with_metrics(plan.as_ref())
+        .indent(true)
+        .to_string();
+    Ok(Ran { plan, batches })
 }
 
 /// What runs queries over a store.

@@ -2,6 +2,7 @@
 //!
 //! - every row is in exactly one of `where p`, `where not(p)` and `where isnull(p)` (ternary logic partitioning);
 //! - the plan as it was bound and the plan that the optimiser makes of it give the same rows;
+//! - a plan that is not divided between partitions behind its scans gives the same rows;
 //! - sorted by a column, no row stands before one that it belongs behind;
 //! - an order is the same whether its keys are still there or not;
 //! - a plan whose parts run at several nodes gives the rows of one node;
@@ -33,6 +34,7 @@ use hindsight_kql::{BindOptions, Catalog, run, session};
 
 use crate::catalog::StoreLeaves;
 use crate::distributed::testing::Others;
+use crate::exec::small::undivide;
 use query::Query;
 use rng::Choice;
 use world::World;
@@ -50,6 +52,7 @@ type Rows = BTreeMap<String, usize>;
 /// Where queries run: as the engine plans them, and as they were bound.
 struct Ways {
     optimised: SessionContext,
+    undivided: SessionContext,
     distributed: SessionContext,
     others: Arc<Others>,
     as_bound: SessionContext,
@@ -58,6 +61,7 @@ struct Ways {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Optimised,
+    Undivided,
     WithLeaves,
     Distributed,
     AsBound,
@@ -65,11 +69,13 @@ enum Way {
 
 impl Ways {
     fn new(world: &World) -> Ways {
-        let context = |partitions| {
-            let config = session::config().with_target_partitions(partitions);
+        let over = |config| {
             session::context_with(config, Arc::default()).expect("DataFusion has the rules")
         };
+        let context = |partitions| over(session::config().with_target_partitions(partitions));
         let optimised = context(2);
+        let mut config = session::config().with_target_partitions(2);
+        undivide(config.options_mut());
         // A plan with DISTINCT or coalesce cannot run before these rules; the others are what is tested.
         let mut rules = optimised.state().optimizer().rules.clone();
         rules.retain(|rule| rule.name() == session::DISTINCT_RULE);
@@ -82,6 +88,7 @@ impl Ways {
             distributed,
             others,
             optimised,
+            undivided: over(config),
             as_bound: SessionContext::new_with_state(state),
         }
     }
@@ -100,6 +107,7 @@ impl Ways {
         let context = match way {
             Way::AsBound => &self.as_bound,
             Way::Optimised | Way::WithLeaves => &self.optimised,
+            Way::Undivided => &self.undivided,
             Way::Distributed => &self.distributed,
         };
         let mut bound = hindsight_kql::bind(&parsed.query, catalog, &BindOptions::default())
@@ -263,9 +271,9 @@ async fn judge(
 ) -> std::result::Result<bool, String> {
     let whole = format!("{}{}", query.tables, query.rows);
     let seconds: &[Way] = if leaves {
-        &[Way::Distributed, Way::WithLeaves]
+        &[Way::Distributed, Way::Undivided, Way::WithLeaves]
     } else {
-        &[Way::AsBound]
+        &[Way::Undivided, Way::AsBound]
     };
     let mut all = Rows::new();
     for second in seconds {

@@ -13,6 +13,7 @@ mod cancellation;
 mod condition;
 mod events;
 mod hostile;
+mod kept_plans;
 mod metrics;
 mod metrics_catalogue;
 mod metrics_segments;

@@ -176,7 +176,7 @@ impl Binder<'_> {
         }
         match (name, arguments.as_slice()) {
             ("now", []) => Ok(Some(Scalar::constant(Value::DateTime(
-                self.request.now_ticks,
+                self.request.now_ticks(),
             )))),
             ("now" | "ago", [offset]) => self.shifted_now(name, offset, input, span).map(Some),
             ("toscalar", [body]) => self.bind_toscalar(body, span).map(Some),
@@ -236,7 +236,7 @@ impl Binder<'_> {
         input: &Relation,
         span: Span,
     ) -> BindResult<Scalar> {
-        let now = Scalar::constant(Value::DateTime(self.request.now_ticks));
+        let now = Scalar::constant(Value::DateTime(self.request.now_ticks()));
         let offset = self.bind_scalar(offset, input)?;
         let op = if function == "ago" {
             hindsight_kql_syntax::ast::BinaryOp::Subtract

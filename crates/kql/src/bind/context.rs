@@ -37,7 +37,7 @@ impl BindContext for Binder<'_> {
     }
 
     fn random(&self) -> RandomSource {
-        self.request.options.random.clone()
+        self.request.random()
     }
 
     fn bind_scalar(&mut self, expr: &Expr, input: &Relation) -> BindResult<Scalar> {

@@ -64,6 +64,7 @@ pub fn bind_or_ask(
         Ok(()) => Binding::Bound(BoundQuery {
             results: output.results,
             steps: output.steps,
+            repeats: !request.has_read_own(),
             settings: request.settings,
             tables: output.tables,
         }),
@@ -149,7 +150,7 @@ impl Binder<'_> {
         let table = MaterializedTable::empty(&input.columns);
         let position = self.output.discoveries;
         self.output.discoveries += 1;
-        let Some(rows) = self.request.options.discovered.get(position) else {
+        let Some(rows) = self.request.discovered(position) else {
             self.output.needed = Some(Needed {
                 plan: input.plan,
                 schema: Arc::clone(table.arrow_schema()),

@@ -25,7 +25,7 @@ impl Binder<'_> {
             },
             Literal::String(v) => Value::String(v.clone()),
             Literal::DateTime(v) => Value::DateTime(*v),
-            Literal::DateTimeNow => Value::DateTime(self.request.now_ticks),
+            Literal::DateTimeNow => Value::DateTime(self.request.now_ticks()),
             Literal::TimeSpan(v) => Value::TimeSpan(*v),
             Literal::Guid(v) => Value::Guid(*v.as_bytes()),
             Literal::Dynamic(v) => dynamic_value(v),

@@ -16,20 +16,20 @@ const LOCAL_ENDPOINT: &str = "localhost";
 impl Binder<'_> {
     /// The host and port by which the client reaches the server.
     pub(crate) fn bind_endpoint(&self) -> Scalar {
-        let endpoint = self.request.options.endpoint.as_deref();
+        let endpoint = self.request.endpoint();
         Scalar::constant(Value::String(endpoint.unwrap_or(LOCAL_ENDPOINT).to_owned()))
     }
 
     /// The fully qualified name of the principal that sends the query.
     pub(crate) fn bind_principal(&self) -> Scalar {
-        let principal = self.request.options.principal.as_ref();
+        let principal = self.request.principal();
         let name = principal.map_or_else(|| NULL_IDENTITY.to_owned(), |p| p.qualified_name());
         Scalar::constant(Value::String(name))
     }
 
     /// A bag of what is known of the principal; null for a query without a principal.
     pub(crate) fn bind_principal_details(&self) -> Scalar {
-        let principal = self.request.options.principal.as_ref();
+        let principal = self.request.principal();
         Scalar::constant(principal.map_or_else(
             || Value::null(ScalarType::Dynamic),
             |p| Value::Dynamic(p.details()),
@@ -56,7 +56,7 @@ impl Binder<'_> {
                     );
                     return Err(self.error(Code::Semantics, message, argument.span));
                 };
-                let principal = self.request.options.principal.as_ref();
+                let principal = self.request.principal();
                 is_member |= principal.is_some_and(|principal| principal.is(&name));
             }
         }

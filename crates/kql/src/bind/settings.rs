@@ -25,7 +25,7 @@ impl<'a> Request<'a> {
                     let message = "the value of the option 'query_now' must be a datetime literal";
                     return Err(Diagnostic::new(Code::BadOption, message, name.span()));
                 };
-                self.now_ticks = ticks;
+                self.set_now_ticks(ticks);
             }
             self.settings.insert(&name.text, value);
         }

@@ -155,7 +155,7 @@ impl Binder<'_> {
 
     fn query_parameter(&mut self, parameter: &Parameter, kind: ScalarType) -> BindResult<Scalar> {
         let name = &parameter.name.text;
-        if let Some(text) = self.request.options.parameters.get(name) {
+        if let Some(text) = self.request.parameters().get(name) {
             let value = Value::String(unquoted(text, kind).to_owned()).convert(kind);
             let bad = kind != ScalarType::String && value.is_null() && !text.contains("null");
             if bad {

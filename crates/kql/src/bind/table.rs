@@ -59,7 +59,7 @@ impl Binder<'_> {
             span,
         )?;
         if let (Some((from, to)), Some(time)) =
-            (self.request.options.timespan, time_column(&table.columns))
+            (self.request.timespan(), time_column(&table.columns))
         {
             let inside = column(time).gt_eq(lit(from)).and(column(time).lt(lit(to)));
             plan = planned(plan.filter(inside), span)?;

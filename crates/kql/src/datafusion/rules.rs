@@ -75,6 +75,17 @@ pub(super) enum Canary {
 
 const NOT_REPORTED: &str = "not reported";
 
+/// Rules of DataFusion that rewrite what no plan of KQL has: subqueries in expressions (sub-queries are steps or joins) and windows (window
+/// functions are transforms). Each would traverse every plan, the logical ones several times.
+pub(super) const INAPPLICABLE: [&str; 6] = [
+    "rewrite_set_comparison",
+    "decorrelate_predicate_subquery",
+    "scalar_subquery_to_join",
+    "decorrelate_lateral_join",
+    "WindowTopN",
+    "LimitPushPastWindows",
+];
+
 /// All corrections, in the order in which they are applied.
 pub(super) static CORRECTIONS: [Correction; 13] = [
     Correction {
@@ -243,11 +254,15 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// DataFusion's own rules.
+    /// DataFusion's own rules, as far as plans of KQL have what they rewrite.
     pub(super) fn of_datafusion() -> Rules {
+        let applies = |name: &str| !INAPPLICABLE.contains(&name);
+        let (mut logical, mut physical) = (Optimizer::new().rules, PhysicalOptimizer::new().rules);
+        logical.retain(|rule| applies(rule.name()));
+        physical.retain(|rule| applies(rule.name()));
         Rules {
-            logical: Optimizer::new().rules,
-            physical: PhysicalOptimizer::new().rules,
+            logical,
+            physical,
             planner: KqlQueryPlanner::default(),
         }
     }

@@ -144,6 +144,9 @@ settings! {
     "query.group_by_codes" = "true" => query_group_by_codes: bool, yes_or_no,
     "Whether `summarize` groups rows by the codes of texts that `store.column_cache` holds. Answers are the same without it.";
 
+    "query.keep_plans" = "true" => query_keep_plans: bool, yes_or_no,
+    "Whether the plans of queries are kept for later requests of the same text. Answers are the same without it.";
+
     "query.distribute_bytes" = "256MiB" => query_distribute_bytes: u64, bytes,
     "Bytes of segments from which on a part of a query runs at all nodes of a cluster that run queries, estimated from the sizes of the segments and the columns that are read. 0: always.";
 

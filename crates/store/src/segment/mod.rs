@@ -35,6 +35,7 @@ pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use object_store::path::Path as ObjectPath;
 use parking_lot::Mutex;
 
 use crate::catalogue::SegmentRecord;
@@ -47,6 +48,8 @@ pub(crate) struct Segment {
     pub(crate) record: SegmentRecord,
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
+    /// The path of the record as scans of the query engine name it.
+    location: ObjectPath,
     /// The object store, if the file at `path` is a copy of an object.
     objects: Option<Arc<SegmentObjects>>,
     retired: Mutex<Option<Retired>>,
@@ -69,6 +72,7 @@ impl Segment {
         Segment {
             vfs,
             path: folder.join(&record.path),
+            location: ObjectPath::from(record.path.as_str()),
             record,
             objects: None,
             retired: Mutex::new(None),
@@ -84,6 +88,11 @@ impl Segment {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The path of the record as scans of the query engine name it.
+    pub(crate) fn location(&self) -> &ObjectPath {
+        &self.location
     }
 
     pub(crate) fn vfs(&self) -> &dyn Vfs {

@@ -87,6 +87,17 @@ fn every_rule_is_one_of_datafusion() {
 }
 
 #[test]
+fn every_rule_that_is_left_out_is_one_of_datafusion() {
+    let (logical, physical) = (Optimizer::new().rules, PhysicalOptimizer::new().rules);
+    let logical = logical.iter().map(|rule| rule.name().to_owned());
+    let physical = physical.iter().map(|rule| rule.name().to_owned());
+    let names: Vec<String> = logical.chain(physical).collect();
+    for rule in INAPPLICABLE {
+        assert!(names.iter().any(|name| name == rule), "{rule}");
+    }
+}
+
+#[test]
 fn rules_without_a_corrected_rule_are_refused() {
     for correction in &CORRECTIONS {
         for missing in correction.rules {

@@ -1,0 +1,41 @@
+//! Plans over few rows: the same answers as those that are divided between partitions, and fewer tasks.
+
+use super::group_by_codes::queries;
+use super::{World, minute};
+
+/// A column cache that holds all.
+const CACHE: usize = 64 << 20;
+
+#[tokio::test]
+async fn adapted_plans_change_no_answer() {
+    for column_cache in [0, CACHE] {
+        let world = World::with_column_cache(column_cache).await;
+        for query in queries() {
+            let expected = world.run(&query).await;
+            let adapted = world.run_adapted(&query).await;
+            assert_eq!(adapted.rows(), expected.rows(), "{query}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn few_rows_are_read_by_one_partition_and_more_are_not_divided_behind_the_scans() {
+    let world = World::new().await;
+    let few = format!(
+        "requests | where timestamp < {} | summarize count() by name | sort by count_",
+        minute(60)
+    );
+    let ran = world.run_adapted(&few).await;
+    ran.has_not("RepartitionExec");
+    ran.has_not("SortPreservingMergeExec");
+    ran.has_not("CoalescePartitionsExec");
+    world.run(&few).await.has("RepartitionExec");
+    let more = "union requests, dependencies, traces | summarize count() by name | sort by count_";
+    let ran = world.run_adapted(more).await;
+    ran.has_not("RepartitionExec");
+    ran.has("CoalescePartitionsExec");
+    // What a transform makes of few rows may be many.
+    let made = "requests | mv-expand e = range(1, 5) | summarize count() by tostring(e)";
+    let ran = world.run_adapted(made).await;
+    ran.has("RepartitionExec");
+}
