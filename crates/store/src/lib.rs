@@ -117,7 +117,7 @@ pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
 pub use remote_scan::{
     RemoteScan, RemoteSegment, part_of_scan, remote_scan, scan_condition, scanned_bytes,
-    scanned_segments,
+    scanned_parts, scanned_segments,
 };
 pub use retention::RetentionRules;
 pub use schema::{Column, INGESTION_TIME, TIMESTAMP, Table};

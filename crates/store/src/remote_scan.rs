@@ -126,6 +126,18 @@ pub fn scanned_segments(plan: &dyn ExecutionPlan) -> Option<usize> {
     Some(config.file_groups.iter().map(FileGroup::len).sum())
 }
 
+/// The segments, or parts of segments, that a plan scans: their applications, their earliest timestamps in ticks, and the bytes of them that are read. `None` if
+/// it is no scan of segments.
+pub fn scanned_parts(plan: &dyn ExecutionPlan) -> Option<Vec<(AppId, i64, u64)>> {
+    let (config, _) = parts(plan)?;
+    let files = config.file_groups.iter().flat_map(FileGroup::files);
+    let part = |file: &PartitionedFile| {
+        let record = &file.extension::<Arc<Segment>>()?.record;
+        Some((record.app, record.min_ts, file_bytes(file)))
+    };
+    files.map(part).collect()
+}
+
 /// The condition of the rows that a scan of segments returns; `None` if it returns all, or if `plan` is no scan of segments.
 pub fn scan_condition(plan: &dyn ExecutionPlan) -> Option<Arc<dyn PhysicalExpr>> {
     parts(plan)?.1.predicate()

@@ -13,12 +13,12 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use hindsight_kql::is_row_wise;
-use hindsight_store::{AppId, NodeId, scanned_segments};
+use hindsight_store::{AppId, NodeId, scanned_parts, scanned_segments};
 
 use super::exec::{DistributedExec, Share};
 use super::fragments::{Reduction, divisible_bytes, part_of, reduction};
 use super::nodes::Distribution;
-use super::placement::place;
+use super::placement::Placement;
 
 /// Distributes fragments that read many bytes over the nodes.
 #[derive(Debug)]
@@ -114,9 +114,10 @@ impl DistributeFragments {
         let own = self.0.own;
         let others = self.0.others.iter().map(|node| node.id);
         let nodes: Vec<NodeId> = std::iter::once(own).chain(others).collect();
+        let placement = Placement::of(&nodes, &segments(fragment));
         let is_of = |node: NodeId| {
-            let nodes = &nodes;
-            move |app: AppId, time: i64| place(nodes, app, time) == Some(node)
+            let placement = &placement;
+            move |app: AppId, time: i64| placement.node(app, time) == Some(node)
         };
         let mut shares = Vec::new();
         for node in &self.0.others {
@@ -153,6 +154,15 @@ impl DistributeFragments {
             _ => Arc::new(CoalescePartitionsExec::new(distributed)),
         }))
     }
+}
+
+/// The segments that a fragment reads, as [`Placement::of`] has them.
+fn segments(fragment: &Arc<dyn ExecutionPlan>) -> Vec<(AppId, i64, u64)> {
+    let mut found = scanned_parts(fragment.as_ref()).unwrap_or_default();
+    for child in fragment.children() {
+        found.extend(segments(child));
+    }
+    found
 }
 
 /// Whether a fragment reads any segment.
