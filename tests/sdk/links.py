@@ -36,8 +36,7 @@ class Links:
 
     def address_of(self, name):
         """The URL at which the other nodes reach the node `name`, which need not run yet."""
-        proxy = socketserver.ThreadingTCPServer(("127.0.0.1", 0), type("To" + name, (Connection,), {"links": self, "target": name}))
-        proxy.daemon_threads = True
+        proxy = Proxy(("127.0.0.1", 0), type("To" + name, (Connection,), {"links": self, "target": name}))
         self.proxies.append(proxy)
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
         return f"http://127.0.0.1:{proxy.server_address[1]}"
@@ -55,6 +54,12 @@ class Links:
             except OSError:
                 continue
         return None
+
+
+class Proxy(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    # Connections that wait to be accepted.
+    request_queue_size = 128
 
 
 class Connection(socketserver.BaseRequestHandler):

@@ -64,7 +64,7 @@ class ObjectServer:
             except OSError:
                 assert self.process.poll() is None and time.monotonic() < deadline, f"{type(self).__name__} does not start"
                 time.sleep(0.1)
-        self.proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Handler,), {"objects": self}))
+        self.proxy = Proxy(("127.0.0.1", 0), type("Handler", (Handler,), {"objects": self}))
         self.proxy.daemon_threads = True
         threading.Thread(target=self.proxy.serve_forever, daemon=True).start()
         return self
@@ -212,6 +212,16 @@ class Google(Moto):
             assert headers.pop(name) == value
             headers["if-none-match"] = "*"
         return headers
+
+
+class Proxy(http.server.ThreadingHTTPServer):
+    # Connections that wait to be accepted. With the default of five, those of three nodes are dropped.
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        # Tests kill the clients.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
