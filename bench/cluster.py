@@ -4,14 +4,18 @@ processor of its own. A query runs at both in turn.
 
 usage: cluster.py [--nodes N] [--requests N] [--runs N]
 
-Each cluster has its own PostgreSQL and its own folder of segments. `speedup` is the time of one node by that of N, of the medians; N is
-linear. Small queries stay at one node: their ratio is what a cluster costs them. HINDSIGHT_PROGRAM may name the program.
+Each cluster has its own PostgreSQL and its own folder of segments. The cache of columns is small (`COLUMN_CACHE`), so columns are decoded from segments
+each time and the queries of `SCANS` are bound by their scans. `speedup` is the time of one node by that of N, of the medians; N is linear. `busy` is the
+processor time of one node, of the node of the query among N, and of the busiest other one: what the others do not take over, and what a node waits
+for, is in it. Small queries stay at one node: their ratio is what a cluster costs them.
+
+Where there are fewer processors than nodes, each process of both clusters has an equal part of the processors in place of one processor (`processors.Quota`,
+for which this script must be root). HINDSIGHT_PROGRAM may name the program.
 """
 import argparse
 import contextlib
 import math
 import os
-import pathlib
 import statistics
 import sys
 import tempfile
@@ -19,9 +23,10 @@ import time
 
 import process
 import queries
+from processors import Quota, on_processors
 from service import Service, last_full_hour, make_telemetry
 
-# Queries that read much of a column, and return little.
+# Queries that decode some columns of all rows, and return little.
 SCANS = {
     "counts by bins": "requests | summarize count() by bin(timestamp, 5m)",
     "percentiles by name": "requests | summarize percentiles(duration, 50, 95, 99) by name, bin(timestamp, 1h)",
@@ -30,50 +35,49 @@ SCANS = {
     "contains": "traces | where message contains 'timed out after' | count",
     "a regular expression": "traces | where message matches regex @'after \\d+7 ms' | count",
     "a computed key": "requests | summarize count() by tostring(split(url, '/')[3])",
-    "top by duration": "requests | sort by duration desc, id asc | take 50 | project id, duration",
     "latest of a group": "requests | summarize arg_max(timestamp, url, resultCode) by operation_Name",
+    "top by duration": "requests | sort by duration desc, id asc | take 50 | project id, duration",
 }
 SMALL = ("Q9", "Q10", "Q14")
-
-
-@contextlib.contextmanager
-def on_processors(numbers):
-    """What is started inside runs on these processors alone."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, numbers)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+COLUMN_CACHE = "1MiB"
 
 
 class Cluster:
-    """Nodes over one catalogue and one folder of segments, each on one processor."""
+    """Nodes over one catalogue and one folder of segments. `places` has what each of them is started in."""
 
-    def __init__(self, stack, processors):
+    def __init__(self, stack, places):
         # They import the program's path, which has to be chosen before.
         from postgres import Postgres
         from test_nodes import Node
         postgres = stack.enter_context(Postgres())
         objects = stack.enter_context(tempfile.TemporaryDirectory(prefix="hindsight-bench-"))
-        self.nodes = [Node(postgres, objects, f"node-{number}", log_filter="warn", query_distribute_bytes="256KiB") for number in range(len(processors))]
-        self.processors = processors
-        for node, processor in zip(self.nodes, processors):
-            with on_processors({processor}):
+        self.nodes = [Node(postgres, objects, f"node-{number}", log_filter="warn", query_distribute_bytes="256KiB", store_column_cache=COLUMN_CACHE)
+                      for number in range(len(places))]
+        self.places = places
+        for node, place in zip(self.nodes, places):
+            with place():
                 stack.enter_context(node)
-        self.first = Service(None, None, self.nodes[0].port)
-        self.first.process = self.nodes[0].process
+        self.services = [Service(None, None, node.port) for node in self.nodes]
+        self.note_processes()
+
+    def note_processes(self):
+        for service, node in zip(self.services, self.nodes):
+            service.process = node.process
+
+    @property
+    def first(self):
+        return self.services[0]
 
     def fill(self, requests, end):
         app, self.key = self.nodes[0].new_app("bench")
         self.app = app["appId"]
         self.first.fill(make_telemetry(app["instrumentationKey"], requests, end), connections=2)
         # Everything is in segments then.
-        for node, processor in zip(self.nodes, self.processors):
+        for node, place in zip(self.nodes, self.places):
             node.stop()
-            with on_processors({processor}):
+            with place():
                 node.start()
-        self.first.process = self.nodes[0].process
+        self.note_processes()
         while not self.is_ready():
             time.sleep(0.2)
 
@@ -84,53 +88,84 @@ class Cluster:
             return False
 
     def time(self, query):
-        return self.first.time_query(self.app, self.key, query)
+        """The milliseconds of a query, its rows, and the milliseconds of processor time of each node."""
+        before = [service.processor_time() for service in self.services]
+        took, rows = self.first.time_query(self.app, self.key, query)
+        busy = [service.processor_time() - since for service, since in zip(self.services, before)]
+        return took, rows, busy
 
 
-def compare(one, many, query, runs):
-    """The median milliseconds of a query in both clusters, run in turn."""
-    times = ([], [])
-    for run in range(runs + 2):
-        rows = []
-        for cluster, list_ in zip((one, many), times):
-            took, found = cluster.time(query)
-            rows.append(sorted(map(str, found)))
-            if run > 1:
-                list_.append(took)
-        if len(rows[0]) != len(rows[1]):
-            sys.exit(f"the answers differ: {query}")
-    return [statistics.median(list_) for list_ in times]
+class Compared:
+    """The medians of a query in both clusters, run in turn: milliseconds, and milliseconds of processor time of each node."""
+
+    def __init__(self, one, many, query, runs):
+        times, busy = ([], []), ([], [])
+        for run in range(runs + 2):
+            rows = []
+            for place, cluster in enumerate((one, many)):
+                took, found, used = cluster.time(query)
+                rows.append(len(found))
+                if run > 1:
+                    times[place].append(took)
+                    busy[place].append(used)
+            if rows[0] != rows[1]:
+                sys.exit(f"the answers differ: {query}")
+        self.alone, self.together = map(statistics.median, times)
+        self.busy_alone, self.busy_together = ([statistics.median(node) for node in zip(*used)] for used in busy)
+
+
+def places_of(stack, name, count, nodes):
+    """What the processes of a cluster of `count` nodes are started in, where the largest one has `nodes`."""
+    processors = sorted(os.sched_getaffinity(0))
+    if nodes <= len(processors):
+        return [lambda number=number: on_processors({number}) for number in processors[:count]]
+    quotas = [Quota(f"hindsight-bench-{name}-{number}", len(processors) / nodes) for number in range(count)]
+    for quota in quotas:
+        stack.callback(quota.remove)
+    return [quota.entered for quota in quotas]
+
+
+def measure_scans(one, many, runs):
+    count = len(many.nodes)
+    print(f"{'scan-bound queries':24}{'1 node, ms':>12}{f'{count} nodes, ms':>14}{'speedup':>9}{'linear':>8}   busy: one node; node of the query, busiest other")
+    shares = []
+    for name, query in SCANS.items():
+        found = Compared(one, many, query, runs)
+        speedup = found.alone / found.together
+        shares.append(speedup / count)
+        own, *others = found.busy_together
+        print(f"{name:24}{found.alone:12.1f}{found.together:14.1f}{speedup:9.2f}{shares[-1]:8.2f}   "
+              f"{found.busy_alone[0]:.0f}; {own:.0f}, {max(others):.0f}", flush=True)
+    mean = math.exp(statistics.fmean(map(math.log, shares)))
+    print(f"{len([share for share in shares if share >= 0.8])} of {len(shares)} scan-bound queries reach 0.8 of linear; the least has {min(shares):.2f}, "
+          f"their geometric mean is {mean:.2f}", flush=True)
+
+
+def measure_small(one, many, end, runs):
+    small = {**queries.kql(end), **queries.everyday(end)}
+    print(f"{'small queries':24}{'1 node, ms':>12}{f'{len(many.nodes)} nodes, ms':>14}{'cost':>9}")
+    for name in SMALL:
+        found = Compared(one, many, small[name], runs)
+        print(f"{name:24}{found.alone:12.1f}{found.together:14.1f}{found.together / found.alone:9.2f}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=2)
-    parser.add_argument("--requests", type=int, default=500_000)
+    parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=7)
     arguments = parser.parse_args()
-    processors = sorted(os.sched_getaffinity(0))
-    if arguments.nodes > len(processors):
-        sys.exit(f"{arguments.nodes} nodes need as many processors, and there are {len(processors)}")
     process.choose_program("release")
     end = last_full_hour()
     with contextlib.ExitStack() as stack:
-        one = Cluster(stack, processors[:1])
-        many = Cluster(stack, processors[:arguments.nodes])
+        one, many = (Cluster(stack, places_of(stack, name, count, arguments.nodes)) for name, count in (("one", 1), ("many", arguments.nodes)))
         for cluster in (one, many):
             cluster.fill(arguments.requests, end)
-        print(f"{'':24}{'1 node, ms':>12}{f'{arguments.nodes} nodes, ms':>14}{'speedup':>9}")
-        speedups, small = [], {**queries.kql(end), **queries.everyday(end)}
-        for name, query in SCANS.items():
-            alone, together = compare(one, many, query, arguments.runs)
-            speedups.append(alone / together)
-            print(f"{name:24}{alone:12.1f}{together:14.1f}{alone / together:9.2f}", flush=True)
-        mean = math.exp(statistics.fmean(map(math.log, speedups)))
-        print(f"{'geometric mean':24}{'':26}{mean:9.2f}: {mean / arguments.nodes:.2f} of linear")
+        measure_scans(one, many, arguments.runs)
         sent = many.nodes[0].figure("hindsight_fragments_sent_total")
-        for name in SMALL:
-            alone, together = compare(one, many, small[name], arguments.runs * 3)
-            print(f"small: {name:17}{alone:12.1f}{together:14.1f}  {together / alone:.2f} of one node", flush=True)
-        print(f"{sent:.0f} fragments were sent, {many.nodes[0].figure('hindsight_fragments_failed_total'):.0f} failed")
+        measure_small(one, many, end, arguments.runs * 3)
+        print(f"{sent:.0f} fragments were sent for scans, {many.nodes[0].figure('hindsight_fragments_sent_total') - sent:.0f} for small queries; "
+              f"{many.nodes[0].figure('hindsight_fragments_failed_total'):.0f} failed")
 
 
 if __name__ == "__main__":
