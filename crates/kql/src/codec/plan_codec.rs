@@ -82,7 +82,9 @@ impl PlanCodec {
         let bytes = node.encode_to_vec();
         // Expressions nest, too.
         if protobuf::PhysicalPlanNode::decode(bytes.as_slice()).is_err() {
-            return Err(external(unsupported("its expressions are nested too deeply")));
+            return Err(external(unsupported(
+                "its expressions are nested too deeply",
+            )));
         }
         let mut message = Vec::with_capacity(HEAD + bytes.len());
         message.extend(VERSION.to_le_bytes());

@@ -51,7 +51,10 @@ impl PhysicalOptimizerRule for ThroughMessages {
         let bytes = match codec.encode_plan(&plan) {
             Ok(bytes) => bytes,
             Err(error) => {
-                *seen.unsupported.entry(reason(&error.to_string())).or_default() += 1;
+                *seen
+                    .unsupported
+                    .entry(reason(&error.to_string()))
+                    .or_default() += 1;
                 return Ok(plan);
             }
         };
@@ -163,7 +166,10 @@ fn plans_that_were_read_from_messages_give_the_same_answers() {
     );
     let listed: BTreeSet<&str> = UNSUPPORTED.lines().collect();
     let unsupported: BTreeSet<&str> = seen.unsupported.keys().map(String::as_str).collect();
-    assert_eq!(unsupported, listed, "codec/unsupported.txt lists what cannot be serialized");
+    assert_eq!(
+        unsupported, listed,
+        "codec/unsupported.txt lists what cannot be serialized"
+    );
     let unsupported: usize = seen.unsupported.values().sum();
     assert!(
         seen.serialized > 5 * unsupported,
