@@ -77,7 +77,7 @@ def test_a_program_that_does_not_start_says_why():
     (["--test", "--listen", "[::]:0"], "--test-insecure permits it"),
     (["--test", "--dev-tls", "--tls-listen", "0.0.0.0:0"], "test mode does not listen on 0.0.0.0:0"),
     (["--test", "--data", "x"], "cannot be used with '--data"),
-    (["--test", "--demo"], "cannot be used with"),
+    (["--clock", "2026-03-01T12:00:00Z"], "--test"),
     (["--in-memory"], "--test"),
     (["--test-insecure"], "--test"),
 ])
