@@ -136,7 +136,7 @@ bench-growth:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/growth.py
 
-## Queries of one node and of NODES nodes with a processor each, over the same telemetry (docs/cluster.md).
+## Queries of one node and of NODES nodes over the same telemetry, each with a processor, or with a quota of one where there are fewer (docs/cluster.md).
 NODES ?= 2
 bench-cluster:
 	$(CARGO) build --release --bin hindsight

@@ -1,8 +1,8 @@
 //! Which node reads a segment.
 //!
 //! Each hour of an application belongs to the node with the highest hash of both (rendezvous hashing): its caches stay warm, and a node that
-//! joins or leaves moves its own share of the hours alone. A query over few hours would often wait for the node that has most of them, so a node
-//! reads of one query at most a little more than its share of the bytes, and the next node by the hash reads the rest.
+//! joins or leaves moves its own share of the hours. A query over few hours would often wait for the node that has most of them, so a node
+//! reads of one query at most a little more than its share of the bytes, and the next node by the hash reads the rest: then a change of the nodes moves a few hours more.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

@@ -59,7 +59,7 @@ pub(super) async fn feed(app: Arc<App>, demo: DemoShop, mut stop: watch::Receive
     }
     loop {
         let now = app.timestamp();
-        // The clock of test mode may jump: nobody needs more than a day.
+        // The clock of test mode may jump by years: only the day before its time is filled in.
         at = at.max(now.checked_sub(HISTORY).unwrap_or(at));
         for sent in bodies(&mut shop, at, now) {
             if *stop.borrow() {
