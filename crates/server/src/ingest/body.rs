@@ -288,9 +288,9 @@ impl<'b> Beginning<'b> {
         }
     }
 
-    /// The first `few` bytes at least, where there are so many.
-    pub(crate) fn bytes(&mut self, few: usize) -> &[u8] {
-        let more = few.saturating_sub(self.plain.len());
+    /// Decompresses the body until at least `length` bytes are plain, or all of them, and returns what is plain.
+    pub(crate) fn bytes(&mut self, length: usize) -> &[u8] {
+        let more = length.saturating_sub(self.plain.len());
         if more > 0 {
             self.plain.reserve(more);
             // A broken body is found when it is decoded.
