@@ -100,6 +100,8 @@ pub struct PreparedQuery {
     /// The applications that it reads.
     pub(crate) apps: Vec<AppId>,
     pub(crate) query: Query,
+    /// Whether `query` is the text of the request parsed, without a condition.
+    pub(crate) is_text_parsed: bool,
 }
 
 impl PreparedQuery {

@@ -48,6 +48,7 @@ impl QueryEngine {
         let value =
             without_render(rows.clone()).pipe(Operator::summarize(aggregates, Vec::new()).kind);
         prepared.query.statements.push(Statement::Expression(value));
+        prepared.is_text_parsed = false;
         prepared.request.query = text.into();
         Ok(prepared)
     }

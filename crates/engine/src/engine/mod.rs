@@ -31,6 +31,15 @@ use crate::stream::{QueryStream, unreadable};
 /// How much longer than a query other nodes keep what it reads of them.
 const LEASE_MARGIN: Duration = Duration::from_secs(10);
 
+/// A query that is to run.
+struct Asked<'a> {
+    query: &'a Query,
+    /// The text that the spans of diagnostics refer to.
+    text: &'a str,
+    /// Whether `query` is `text` parsed. Only then is the plan kept for later requests of the same text, or found.
+    is_text_parsed: bool,
+}
+
 /// Answers the three families of operations over one store.
 #[derive(Debug)]
 pub struct QueryEngine {
@@ -116,23 +125,21 @@ impl QueryEngine {
             deadline: Deadline::after(self.query_timeout(caller)),
         };
         let options = QueryOptions::default();
-        self.run(false, caller, query, text, catalog, times, &options)
+        let asked = Asked {
+            query,
+            text,
+            is_text_parsed: false,
+        };
+        self.run(asked, caller, catalog, times, &options)
             .await?
             .collect()
             .await
     }
 
-    /// Runs a query. `repeats`: `query` is `text` parsed, so that a later request of the same text may have the same plan.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is another part of a request"
-    )]
     async fn run(
         &self,
-        repeats: bool,
+        asked: Asked<'_>,
         caller: &Caller,
-        query: &Query,
-        text: &str,
         catalog: StoreCatalog,
         times: Times,
         options: &QueryOptions,
@@ -144,10 +151,10 @@ impl QueryEngine {
         };
         let catalog = Arc::new(catalog);
         let job = Job {
-            query: query.clone(),
-            text: text.to_owned(),
+            query: asked.query.clone(),
+            text: asked.text.to_owned(),
             catalog: Arc::clone(&catalog) as Arc<dyn Catalog>,
-            tables: repeats.then(|| Arc::clone(&catalog)),
+            tables: asked.is_text_parsed.then(|| Arc::clone(&catalog)),
             times,
             parameters: options.parameters.clone(),
             limits,

@@ -2,7 +2,7 @@
 
 use hindsight_store::AppId;
 
-use super::QueryEngine;
+use super::{Asked, QueryEngine};
 use crate::catalog::{StoreCatalog, find_permitted, out_of_reach};
 use crate::deadline::Deadline;
 use crate::error::EngineError;
@@ -32,6 +32,7 @@ impl QueryEngine {
             request,
             apps,
             query: parsed.query,
+            is_text_parsed: true,
         })
     }
 
@@ -56,10 +57,12 @@ impl QueryEngine {
         .with_workspace_names(request.workspace_names)
         .with_databases(request.options.databases);
         self.run(
-            true,
+            Asked {
+                query: &prepared.query,
+                text: &request.query,
+                is_text_parsed: prepared.is_text_parsed,
+            },
             &request.caller,
-            &prepared.query,
-            &request.query,
             catalog,
             times,
             &request.options,

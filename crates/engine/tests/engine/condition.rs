@@ -85,3 +85,16 @@ async fn errors_point_into_query_and_condition() {
         "{two:?}"
     );
 }
+
+#[tokio::test]
+async fn the_plan_of_a_query_with_the_same_text_is_another_one() {
+    let f = shop().await;
+    let (query, condition) = ("requests | summarize n = count()", "- count()");
+    let text = format!("{query}\n{condition}");
+    assert_eq!(f.rows(&text).await, ["0"]);
+    assert_eq!(f.engine.kept_plans(), 1, "a plan of this text is kept");
+    let result = with_condition(&f, query, condition).await.unwrap();
+    // The condition counts the one row of the query.
+    let found: Vec<_> = result.tables.iter().map(rows).collect();
+    assert_eq!(found, [["2"], ["-1"]]);
+}
