@@ -60,6 +60,7 @@ mod quarantine;
 mod recover;
 mod recovery;
 mod remote_scan;
+mod required;
 mod reset;
 mod retention;
 mod scan;

@@ -20,14 +20,14 @@ use datafusion::physical_plan::union::UnionExec;
 use hindsight_kql_types::terms::TermCondition;
 
 use crate::bag_leaf::BagLeaf;
-use crate::blocking::on_thread;
 use crate::chosen_rows::{ChosenRows, RowChoice, Selections};
 use crate::missing::MissingList;
 use crate::peers::{self, PeerRows};
 use crate::promote::PromotedColumn;
+use crate::required::Required;
 use crate::scan::{self, SegmentScan};
 use crate::schema::Table;
-use crate::segment::{Lookup, RowParts, Segment, SegmentAccess};
+use crate::segment::{Segment, SegmentAccess};
 use crate::time_bounds::{TimeBounds, lookups};
 use crate::view::TableRows;
 
@@ -188,7 +188,7 @@ impl StoreTable {
     }
 
     /// Leaves out segments, and rows of segments, that cannot pass the filters by their Bloom filters or their indexes of terms.
-    async fn without_others(&self, filters: &[Expr], mut rows: ChosenRows) -> Result<ChosenRows> {
+    async fn without_others(&self, filters: &[Expr], rows: ChosenRows) -> Result<ChosenRows> {
         let terms = self.terms.as_ref().filter(|_| self.access.text_index);
         let required = |filter: &Expr| terms.and_then(|terms| terms.required(filter));
         let conditions: Vec<TermCondition> = filters.iter().filter_map(required).collect();
@@ -199,14 +199,8 @@ impl StoreTable {
         if required == Required::default() || rows.segments.is_empty() {
             return Ok(rows);
         }
-        let access = self.access.clone();
-        let found = on_thread(move || {
-            required.leave_out_others(&access, &mut rows);
-            rows
-        });
-        found
-            .await
-            .map_err(|error| DataFusionError::External(Box::new(error)))
+        let found = required.leave_out_others(&self.access, rows).await;
+        found.map_err(|error| DataFusionError::External(Box::new(error)))
     }
 
     /// Plans that read the memtable of this node, and those of others.
@@ -314,39 +308,6 @@ impl StoreTable {
             limit,
         };
         scan.plan().map(Some)
-    }
-}
-
-/// What every row has that passes the filters of a scan.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Required {
-    lookups: Vec<Lookup>,
-    terms: Option<TermCondition>,
-}
-
-impl Required {
-    /// Blocks.
-    fn leave_out_others(&self, access: &SegmentAccess, rows: &mut ChosenRows) {
-        let selections = &mut rows.selections;
-        rows.segments.retain(|segment| {
-            let of_lookups = match self.lookups.as_slice() {
-                [] => None,
-                lookups => access.row_groups_with(segment, lookups),
-            };
-            if of_lookups.as_ref().is_some_and(RowParts::is_empty) {
-                return false;
-            }
-            let terms = self.terms.as_ref();
-            let of_terms = terms.and_then(|terms| access.rows_with(segment, terms));
-            if of_terms.as_ref().is_some_and(RowParts::is_empty) {
-                return false;
-            }
-            let mut parts = of_lookups.iter().chain(&of_terms);
-            if let Some(selection) = parts.find_map(RowParts::selection) {
-                selections.add(segment, selection);
-            }
-            true
-        });
     }
 }
 

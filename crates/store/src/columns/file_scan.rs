@@ -380,9 +380,8 @@ async fn count_rows(scan: &Arc<PartitionScan>) -> Result<()> {
         let Some(segment) = unrestricted(&file) else {
             continue;
         };
-        let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
-        let bounds = scan.plan.bounds();
-        if bounds.overlap(min_ts, max_ts) && top.may_have(min_ts, max_ts) {
+        if scan.may_have_rows(segment) {
+            scan.begin_in(top.ahead(), segment);
             let file = FileScan::new(Arc::clone(scan), file.clone(), Arc::clone(segment));
             file.count(top).await?;
         }

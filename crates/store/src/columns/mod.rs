@@ -23,6 +23,7 @@ mod grouping;
 mod latest;
 mod morselizer;
 mod partition_scan;
+mod read_ahead;
 mod scan_plan;
 mod selections;
 mod source;

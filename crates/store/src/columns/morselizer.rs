@@ -24,12 +24,10 @@ impl Morselizer for SegmentMorselizer {
         let Some(segment) = unrestricted(&file).cloned() else {
             return scan.parquet.plan_file(file);
         };
-        let bounds = scan.plan.bounds();
-        let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
-        let top = scan.plan.top.as_ref();
-        if !bounds.overlap(min_ts, max_ts) || top.is_some_and(|top| !top.may_have(min_ts, max_ts)) {
+        if !scan.may_have_rows(&segment) {
             return Ok(Box::new(Planned(None)));
         }
+        scan.begin(&segment);
         if scan.decide(&segment) == Some(Decision::Parquet) {
             return scan.parquet.plan_file(file);
         }

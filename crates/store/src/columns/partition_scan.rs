@@ -15,6 +15,7 @@ use datafusion_datasource::morsel::Morselizer;
 use parquet::arrow::async_reader::AsyncFileReader;
 
 use super::cache::Known;
+use super::read_ahead::ReadAhead;
 use super::scan_plan::{Condition, ScanPlan};
 use crate::segment::{Segment, SegmentAccess, SegmentReaders};
 
@@ -35,6 +36,8 @@ pub(super) struct PartitionScan {
     pub(super) may_load: bool,
     /// Whether that also holds for large columns that no condition reads.
     pub(super) may_load_large: bool,
+    /// Downloads the segments that are read next.
+    pub(super) ahead: ReadAhead,
     /// The files of all partitions, if their rows are counted for the bound of a sort.
     pub(super) files: Vec<FileGroup>,
 }
@@ -65,6 +68,36 @@ pub(super) struct InMemory {
 }
 
 impl PartitionScan {
+    /// Says that the rows of a segment are read now: those that are read next are downloaded meanwhile.
+    pub(super) fn begin(&self, segment: &Segment) {
+        self.begin_in(&self.ahead, segment);
+    }
+
+    /// Says that a segment is read now by who reads the segments of `ahead`.
+    pub(super) fn begin_in(&self, ahead: &ReadAhead, segment: &Segment) {
+        ahead.pass(segment, |next| {
+            self.may_have_rows(next) && !self.has_in_memory(next)
+        });
+    }
+
+    /// Whether a segment may have rows of the result, by its times.
+    pub(super) fn may_have_rows(&self, segment: &Segment) -> bool {
+        let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
+        let top = self.plan.top.as_ref();
+        self.plan.bounds().overlap(min_ts, max_ts)
+            && top.is_none_or(|top| top.may_have(min_ts, max_ts))
+    }
+
+    /// Whether all columns of a segment that the scan reads are in memory.
+    fn has_in_memory(&self, segment: &Segment) -> bool {
+        let columns = self.plan.columns().into_iter();
+        let fields: Vec<&Field> = columns
+            .map(|column| self.plan.table.field(column))
+            .collect();
+        let known = self.access.columns.known(segment.record.id, &fields);
+        known.is_some_and(|known| known.iter().all(|known| *known == Known::Fits))
+    }
+
     /// How a segment is read; `None` if that depends on its footer, which was not read.
     pub(super) fn decide(&self, segment: &Segment) -> Option<Decision> {
         let columns = self.plan.columns();

@@ -28,6 +28,7 @@ use object_store::ObjectStore;
 use super::latest::Latest;
 use super::morselizer::SegmentMorselizer;
 use super::partition_scan::PartitionScan;
+use super::read_ahead::ReadAhead;
 use super::scan_plan::ScanPlan;
 use super::top_rows::{TopBound, TopRows};
 use crate::promote::PromotedColumn;
@@ -210,6 +211,10 @@ impl FileSource for SegmentSource {
         // A few rows of a table are read from its first pages.
         let is_sample = base_config.limit.is_some() && plan.conditions.is_empty();
         let may_load = !is_sample && self.access.columns.admits(rows.saturating_mul(row_bytes));
+        // Who wants a few rows may read one segment only.
+        let group = base_config.file_groups.get(partition);
+        let group = group.filter(|_| base_config.limit.is_none() && self.top.is_none());
+        let ahead = ReadAhead::of(group.iter().flat_map(|group| group.files()));
         let ids: Vec<i64> = segments.iter().map(|segment| segment.record.id).collect();
         let columns = plan.columns().into_iter().map(|c| plan.table.field(c));
         let columns: Vec<&Field> = columns.collect();
@@ -228,6 +233,7 @@ impl FileSource for SegmentSource {
                 metrics: self.parquet.metrics().clone(),
                 partition,
                 batch_size: self.batch_size,
+                ahead,
                 files: match &self.top {
                     Some(_) => base_config.file_groups.clone(),
                     None => Vec::new(),

@@ -20,6 +20,7 @@ use datafusion::datasource::physical_plan::FileGroup;
 use parking_lot::Mutex;
 
 use super::coded::CachedColumn;
+use super::read_ahead::ReadAhead;
 use crate::segment::Segment;
 
 /// The most rows of a result for which a bound is computed.
@@ -55,6 +56,8 @@ pub(super) struct TopBound {
     least: AtomicU64,
     /// The files of the scan, those with the best times first.
     files: OnceLock<Vec<PartitionedFile>>,
+    /// Downloads those that are counted next.
+    ahead: OnceLock<ReadAhead>,
     /// The number of files that a partition counts or has counted.
     taken: AtomicUsize,
 }
@@ -81,6 +84,7 @@ impl TopBound {
             best: Mutex::default(),
             least: AtomicU64::new(0),
             files: OnceLock::new(),
+            ahead: OnceLock::new(),
             taken: AtomicUsize::new(0),
         })
     }
@@ -96,9 +100,18 @@ impl TopBound {
             });
             files
         });
+        // The first rows by time are in the first files.
+        if !self.by_time {
+            self.ahead.get_or_init(|| ReadAhead::of(files));
+        }
         files
             .get(self.taken.fetch_add(1, Ordering::Relaxed))
             .cloned()
+    }
+
+    /// Downloads the files that [`TopBound::next_file`] returns next.
+    pub(super) fn ahead(&self) -> &ReadAhead {
+        self.ahead.get_or_init(ReadAhead::default)
     }
 
     /// Whether a row with a time between these can be among the first rows.

@@ -55,7 +55,17 @@ type Pin = Arc<()>;
 #[derive(Debug)]
 pub(super) struct CachedFile {
     file: Box<dyn ReadFile>,
-    pin: Pin,
+    /// `None` once the file is closed.
+    pin: Option<Pin>,
+    cache: Arc<FileCache>,
+}
+
+impl Drop for CachedFile {
+    /// Files that are being read may exceed the limit; when they are closed, they no longer may.
+    fn drop(&mut self) {
+        self.pin = None;
+        self.cache.evict(&mut self.cache.state.lock());
+    }
 }
 
 impl ReadFile for CachedFile {
@@ -123,7 +133,7 @@ impl FileCache {
     /// Opens a file; `load` writes it to its path where it is not there, and returns its size. Readers of one file wait for the first one
     /// to load it; if that fails, each of them tries.
     pub(super) fn open_or_load(
-        &self,
+        self: &Arc<Self>,
         name: &str,
         load: impl Fn(&Path) -> Result<u64>,
     ) -> Result<CachedFile> {
@@ -131,7 +141,13 @@ impl FileCache {
         loop {
             let pin = self.pinned(name, || load(&path))?;
             match self.vfs.open(&path) {
-                Ok(file) => return Ok(CachedFile { file, pin }),
+                Ok(file) => {
+                    return Ok(CachedFile {
+                        file,
+                        pin: Some(pin),
+                        cache: Arc::clone(self),
+                    });
+                }
                 // It was removed behind the back of the cache.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => self.forget(name, &pin),
                 Err(error) => return Err(StoreError::io("open", &path)(error)),
@@ -141,7 +157,9 @@ impl FileCache {
 
     /// Forgets a file whose content is wrong, if it is still the one that was read.
     pub(super) fn forget_file(&self, name: &str, wrong: &CachedFile) {
-        self.forget(name, &wrong.pin);
+        if let Some(pin) = &wrong.pin {
+            self.forget(name, pin);
+        }
     }
 
     fn forget(&self, name: &str, pin: &Pin) {
@@ -287,8 +305,8 @@ mod tests {
     use super::*;
     use crate::RealFs;
 
-    fn cache(folder: &Path, limit: u64) -> FileCache {
-        FileCache::open(Arc::new(RealFs), folder, limit, |_, _| true).unwrap()
+    fn cache(folder: &Path, limit: u64) -> Arc<FileCache> {
+        Arc::new(FileCache::open(Arc::new(RealFs), folder, limit, |_, _| true).unwrap())
     }
 
     /// Writes a file of `bytes` bytes and counts that it was asked to.
@@ -324,6 +342,23 @@ mod tests {
         drop(read);
         cache.open_or_load("a/t/4", load(&loads, 10)).unwrap();
         assert_eq!(["a/t/1", "a/t/3", "a/t/4"].map(there), [false, true, true]);
+    }
+
+    #[test]
+    fn files_beyond_the_limit_go_when_they_are_closed() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = cache(dir.path(), 25);
+        let loads = AtomicUsize::new(0);
+        let names = ["a/t/1", "a/t/2", "a/t/3", "a/t/4"];
+        let open = |name| cache.open_or_load(name, load(&loads, 10)).unwrap();
+        let mut files: Vec<CachedFile> = names.into_iter().map(open).collect();
+        assert_eq!(cache.size(), (4, 40), "all are read");
+        files.remove(1);
+        assert_eq!(cache.size(), (3, 30));
+        files.remove(0);
+        assert_eq!(cache.size(), (2, 20));
+        files.clear();
+        assert_eq!(cache.size(), (2, 20));
     }
 
     #[test]

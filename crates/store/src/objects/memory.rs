@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -38,6 +39,11 @@ struct State {
     objects: BTreeMap<String, (Bytes, i64)>,
     faults: BTreeMap<Fault, usize>,
     gets: usize,
+    /// How long a read takes.
+    latency: Duration,
+    /// Reads that have begun and not replied, and the most there were at once.
+    reads: usize,
+    most_reads: usize,
     now: i64,
     /// What happens once after the next write, before its reply.
     after_put: Option<Hook>,
@@ -83,6 +89,28 @@ impl MemoryObjects {
     /// How often objects were read.
     pub(crate) fn gets(&self) -> usize {
         self.0.lock().gets
+    }
+
+    /// Lets each read take this long.
+    pub(crate) fn delay_reads(&self, latency: Duration) {
+        self.0.lock().latency = latency;
+    }
+
+    /// The most reads there were at once.
+    pub(crate) fn most_reads(&self) -> usize {
+        self.0.lock().most_reads
+    }
+
+    fn wait_for_reply(&self) {
+        let latency = {
+            let mut state = self.0.lock();
+            state.gets += 1;
+            state.reads += 1;
+            state.most_reads = state.most_reads.max(state.reads);
+            state.latency
+        };
+        std::thread::sleep(latency);
+        self.0.lock().reads -= 1;
     }
 
     /// Changes the bytes of an object.
@@ -166,7 +194,7 @@ impl ObjectStorage for MemoryObjects {
         key: &str,
         range: Option<Range<u64>>,
     ) -> Result<Box<dyn Read + Send>, ObjectError> {
-        self.0.lock().gets += 1;
+        self.wait_for_reply();
         if self.is_due(Fault::Get) {
             return Err(injected());
         }

@@ -104,6 +104,12 @@ impl Segment {
         self.objects.as_ref()
     }
 
+    /// Whether its file is in an object store and not in the cache.
+    pub(crate) fn is_far(&self) -> bool {
+        let objects = self.objects.as_ref();
+        objects.is_some_and(|objects| !objects.has_file(&self.record))
+    }
+
     /// What is kept beside the segment lasts as long as this can be upgraded: until the last reference to the segment is gone.
     pub(crate) fn alive(&self) -> Weak<()> {
         Arc::downgrade(&self.alive)

@@ -298,6 +298,66 @@ async fn a_damaged_file_of_the_cache_is_downloaded_again() {
     }
 }
 
+/// A store whose cache is empty, with this many segments of two items each.
+async fn far_segments(place: &Place, segments: i64) -> Arc<Store> {
+    let store = place.open().await;
+    for n in 0..segments {
+        put(&store, app(1), &[item(n, n), item(n + 100, n)])
+            .await
+            .unwrap();
+        store.seal_all().await.unwrap();
+    }
+    store.close().await.unwrap();
+    drop(store);
+    place.lose_cache();
+    place.open().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scan_downloads_what_it_reads_next() {
+    let place = Place::new();
+    let store = far_segments(&place, 24).await;
+    place.objects.delay_reads(Duration::from_millis(20));
+    assert_eq!(ids(&store, app(1)).await.len(), 48);
+    let figures = store.object_figures().unwrap();
+    assert_eq!(figures.downloads, 24, "each once");
+    let at_once = place.objects.most_reads();
+    assert!(at_once >= 6, "{at_once} of 24 segments at once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_up_looks_into_many_segments_at_once() {
+    let place = Place::new();
+    let store = far_segments(&place, 24).await;
+    place.objects.delay_reads(Duration::from_millis(20));
+    let found = frame(&store.snapshot(), app(1)).filter(col("id").eq(lit("7")));
+    assert_eq!(ids_of(found.unwrap()).await, ["7"]);
+    let at_once = place.objects.most_reads();
+    assert!(at_once >= 8, "{at_once} of 24 segments at once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scan_of_a_few_rows_downloads_no_other_segments() {
+    let place = Place::new();
+    let store = far_segments(&place, 24).await;
+    let few = frame(&store.snapshot(), app(1)).limit(0, Some(1)).unwrap();
+    assert_eq!(few.count().await.unwrap(), 1);
+    let downloads = store.object_figures().unwrap().downloads;
+    assert!(downloads <= 4, "{downloads} of 24 segments");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scan_whose_downloads_fail_fails_and_is_answered_again_later() {
+    let place = Place::new();
+    let store = far_segments(&place, 24).await;
+    place.objects.fail(Fault::CutGet, usize::MAX);
+    let failed = frame(&store.snapshot(), app(1)).collect().await;
+    assert!(failed.unwrap_err().to_string().contains("memory://test/"));
+    place.objects.fail(Fault::CutGet, 0);
+    place.pass();
+    assert_eq!(ids(&store, app(1)).await.len(), 48);
+}
+
 #[tokio::test]
 async fn a_look_up_reads_parts_of_what_is_not_in_the_cache() {
     let place = Place::new();

@@ -40,9 +40,14 @@ impl SegmentObjects {
         Ok(SegmentObjectFile(file))
     }
 
+    /// Whether the file of a segment is in the cache, or is being downloaded.
+    pub(crate) fn has_file(&self, record: &SegmentRecord) -> bool {
+        self.cache.has(&record.path)
+    }
+
     /// The ranges of an object of which a few are read, if it is large and not in the cache: each takes a request.
     pub(crate) fn ranges(self: &Arc<Self>, record: &SegmentRecord) -> Option<Box<dyn ReadFile>> {
-        if record.bytes < self.parts_from || self.cache.has(&record.path) {
+        if record.bytes < self.parts_from || self.has_file(record) {
             return None;
         }
         Some(Box::new(Ranges::new(self, self.key(&record.path))))

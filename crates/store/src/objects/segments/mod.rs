@@ -60,7 +60,7 @@ pub(crate) struct SegmentObjects {
     /// What the keys of segments begin with, without a `/` at the end.
     prefix: String,
     vfs: Arc<dyn Vfs>,
-    cache: FileCache,
+    cache: Arc<FileCache>,
     clock: Arc<dyn Clock>,
     parts_from: u64,
     grace: Duration,
@@ -96,7 +96,12 @@ impl SegmentObjects {
             .collect();
         let is_kept = |name: &str, bytes: u64| known.get(name) == Some(&bytes);
         Ok(SegmentObjects {
-            cache: FileCache::open(vfs.clone(), folder, config.cache_bytes, is_kept)?,
+            cache: Arc::new(FileCache::open(
+                vfs.clone(),
+                folder,
+                config.cache_bytes,
+                is_kept,
+            )?),
             parts_from: config.parts_from,
             grace: config.grace,
             ..SegmentObjects::without_cache(config.storage.clone(), store, vfs, clock)
@@ -113,7 +118,7 @@ impl SegmentObjects {
         SegmentObjects {
             storage,
             prefix: format!("{store}/segments"),
-            cache: FileCache::unused(vfs.clone(), Path::new(""), 0),
+            cache: Arc::new(FileCache::unused(vfs.clone(), Path::new(""), 0)),
             vfs,
             clock,
             parts_from: 0,
