@@ -54,10 +54,14 @@ class Empty(Journey):
         self.sign_in()
         expect(self.page.get_by_role("heading", name="default has sent nothing yet")).to_be_visible()
         self.check_accessibility(name="send something")
-        # Other screens lead here.
-        self.open("default/failures")
-        self.page.get_by_role("link", name="Send something").click()
-        self.page.wait_for_url("**/default/overview**")
+        # Live has the same lines, beside what it shows of instances without telemetry; other screens lead here.
+        self.open("default/live")
+        expect(self.page.get_by_role("heading", name="default has sent nothing yet")).to_be_visible()
+        self.check_accessibility(name="live without telemetry")
+        for screen in ("failures", "metrics"):
+            self.open(f"default/{screen}")
+            self.page.get_by_role("link", name="Send something").click()
+            self.page.wait_for_url("**/default/overview**")
         line = self.page.get_by_label("curl", exact=True).inner_text()
         subprocess.check_call(["bash", "-c", line], stdout=subprocess.DEVNULL)
         # Without a reload.

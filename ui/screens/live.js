@@ -8,6 +8,7 @@ import { application } from '../lib/apps.js';
 import { bytes, count, milliseconds } from '../lib/time.js';
 import { Item } from '../shell/item.js';
 import { Failure, QueryLink } from '../shell/said.js';
+import { SendSomething, useHasTelemetry } from '../shell/send-something.js';
 import { follow } from '../shell/stream.js';
 import { Table } from '../shell/table.js';
 
@@ -59,8 +60,10 @@ const KEPT = 1000;
 
 /** @param {{app: string}} properties */
 export function Screen({ app }) {
+  const has = useHasTelemetry(app);
   return html`<div class="screen">
     <header><h1>Live</h1></header>
+    ${has === false && html`<${SendSomething} app=${app} />`}
     <${Figures} app=${app} />
     <${Instances} />
     <${Tail} app=${app} />

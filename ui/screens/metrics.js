@@ -7,6 +7,7 @@ import { Chart } from '../charts/chart.js';
 import { openInLogs } from '../kql/link.js';
 import { isoOfBin, kqlOf, tableOf } from '../metrics/reply.js';
 import { Text } from '../result/cell.js';
+import { Newest } from '../shell/newest.js';
 
 export const title = 'Metrics';
 
@@ -46,6 +47,7 @@ export function Screen({ app }) {
   const choose = (/** @type {Record<string, string | null>} */ what) => go({ params: what });
   return html`<div class="screen">
     <header><h1>Metrics</h1></header>
+    <${Newest} app=${app} />
     <form class="form-row" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <label>Metric <select class="input" value=${metric} onChange=${(/** @type {any} */ event) => choose({ metric: event.target.value, aggregation: null, split: null })}>
         ${Object.entries(metadata?.metrics ?? { [metric]: {} }).map(([id, one]) => html`<option key=${id} value=${id}>${/** @type {any} */ (one).displayName ?? id} (${id})</option>`)}</select></label>
