@@ -24,10 +24,11 @@ use super::cache::RowGroup;
 use super::coded::{CachedColumn, Columns};
 use super::footer_facts::footer_facts;
 use super::group_scan::{GroupScan, Selected, Steps};
-use super::partition_scan::{Decision, InMemory, PartitionScan, Reader, unrestricted};
+use super::partition_scan::{Decision, InMemory, PartitionScan, Reader};
 use super::scan_plan::ScanPlan;
 use super::selections::Selection;
 use super::top_rows::TopBound;
+use super::whole_file::unrestricted;
 use crate::segment::Segment;
 
 /// A segment that is being scanned.

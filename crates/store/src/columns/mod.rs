@@ -28,6 +28,7 @@ mod scan_plan;
 mod selections;
 mod source;
 mod top_rows;
+mod whole_file;
 
 pub(crate) use cache::ColumnCache;
 pub use grouping::{with_dictionaries, with_latest};

@@ -9,7 +9,8 @@ use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner, Morselize
 use futures::stream::BoxStream;
 
 use super::file_scan::FileScan;
-use super::partition_scan::{Decision, PartitionScan, unrestricted};
+use super::partition_scan::{Decision, PartitionScan};
+use super::whole_file::unrestricted;
 
 /// Plans the files of one partition.
 #[derive(Debug)]

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::Field;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::FileGroup;
-use datafusion::datasource::physical_plan::parquet::{
-    ParquetAccessPlan, ParquetFileReaderFactory, ParquetRowSelection,
-};
+use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
 use datafusion::error::Result;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion_datasource::morsel::Morselizer;
@@ -40,13 +38,6 @@ pub(super) struct PartitionScan {
     pub(super) ahead: ReadAhead,
     /// The files of all partitions, if their rows are counted for the bound of a sort.
     pub(super) files: Vec<FileGroup>,
-}
-
-/// The segment of a file whose rows are all scanned; `None` if rows are chosen by number or by an index.
-pub(super) fn unrestricted(file: &PartitionedFile) -> Option<&Arc<Segment>> {
-    let is_restricted = file.extension::<ParquetRowSelection>().is_some()
-        || file.extension::<ParquetAccessPlan>().is_some();
-    file.extension::<Arc<Segment>>().filter(|_| !is_restricted)
 }
 
 /// How a segment is read.
