@@ -26,7 +26,7 @@ const KEPT: [&str; 21] = [
     "requests | where customDimensions.plan == 'pro' | summarize count() by tostring(customDimensions.region)",
     "requests | extend tier = tostring(customDimensions.plan) | distinct tier | order by tier asc",
     "requests | summarize arg_max(timestamp, name) by operation_Id | order by operation_Id asc",
-    "requests | summarize make_list(name), make_set(success), dcount(operation_Id)",
+    "requests | summarize names = make_list(name), found = make_set(success), dcount(operation_Id) | project array_sort_asc(names), array_sort_asc(found), dcount_operation_Id",
     "requests | summarize count() by bin(timestamp, 1h) | order by timestamp asc | render timechart with (title='Load')",
     "let least = 15.0; requests | where duration > least | count",
     "set truncationmaxrecords=2; requests | order by timestamp asc | project name",
