@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth bench-cluster ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove mutants
+.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth bench-cluster upgrade-test ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove mutants
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -44,6 +44,11 @@ test:
 sdk-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
+
+## Three nodes of the program OTHER, which has another version, become nodes of this one, each in turn, under telemetry and queries.
+upgrade-test:
+	$(CARGO) test --workspace --no-run
+	HINDSIGHT_TEST_OTHER_PROGRAM=$(OTHER) $(PYTHON) tests/sdk/run.py test_upgrade
 
 ## Only the portal's journeys in a real Chromium. Exit code 77 of the program means that they were skipped.
 portal-test:

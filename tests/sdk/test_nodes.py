@@ -35,6 +35,7 @@ class Node(Server):
         """`objects` is a folder that all nodes share, or the address of a bucket, whose service is in `environment`."""
         self.port = free_port()
         self.name = name
+        self.program = PROGRAM
         # Also small queries run at all nodes.
         settings.setdefault("query_distribute_bytes", "0")
         # What a failed node costs without a second copy of its log.
@@ -48,7 +49,7 @@ class Node(Server):
     def start(self):
         log = open(os.path.join(self.data, "..", os.path.basename(self.data) + ".log"), "ab")
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *self.arguments],
+            [self.program, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *self.arguments],
             stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
         log.close()
         self.url = f"http://127.0.0.1:{self.port}"
