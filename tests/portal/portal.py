@@ -175,7 +175,7 @@ class Journey(unittest.TestCase):
         page.emulate_media(color_scheme="light", forced_colors="none")
 
     def check_nothing_is_cut(self, page, name):
-        """The page is not wider than the window, and neither is any control."""
+        """The page is not wider than the window, and neither is any control, and it ends where its content does."""
         wide = page.evaluate("""() => {
             const width = document.documentElement.clientWidth;
             if (document.documentElement.scrollWidth <= width) return [];
@@ -184,3 +184,11 @@ class Journey(unittest.TestCase):
               .slice(0, 5).map((element) => element.outerHTML.slice(0, 200));
         }""")
         self.assertEqual(wide, [], f"{name} is wider than its window")
+        # What is hidden from the eye in a list that scrolls makes the page as long as the list, unless the list has its place.
+        below = page.evaluate("""() => {
+            const end = document.getElementById('content').getBoundingClientRect().bottom + scrollY;
+            if (document.documentElement.scrollHeight <= Math.max(end, innerHeight) + 1) return [];
+            return [...document.querySelectorAll('#content *')].filter((element) => getComputedStyle(element).position === 'absolute'
+              && element.getBoundingClientRect().bottom + scrollY > end + 1).slice(0, 5).map((element) => element.outerHTML.slice(0, 200)).concat('the page');
+        }""")
+        self.assertEqual(below, [], f"{name} is longer than its content")

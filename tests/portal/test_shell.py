@@ -288,11 +288,16 @@ class Live(Journey):
         self.open("default/live")
         expect(self.page.get_by_text("Waiting for items")).to_be_visible()
 
-        def send(text):
+        def send(*texts, level="Information"):
             [item] = [one for one in envelopes(app["instrumentationKey"]) if one["data"]["baseType"] == "MessageData"][:1]
-            item["data"]["baseData"]["message"] = text
-            status, verdict = self.server.track([item])
+            base = {**item["data"]["baseData"], "severityLevel": level}
+            items = [{**item, "data": {**item["data"], "baseData": {**base, "message": text}}} for text in texts]
+            status, verdict = self.server.track(items)
             self.assertEqual(status, 200, verdict)
+        # So many failures that the list scrolls.
+        send(*(f"failure {n}" for n in range(60)), level="Error")
+        expect(self.page.locator("ul.items .item.failed")).to_have_count(60)
+        self.check_nothing_is_cut(self.page, "live")
         send("the first")
         expect(self.page.get_by_text("the first")).to_be_visible()
         self.check_accessibility(name="live")
