@@ -180,12 +180,25 @@ function stacking(render, kind) {
   return kind === 'stackedareachart' || kind === 'columnchart' ? 'stacked' : '';
 }
 
-/** @param {any[]} row @param {number[]} series @param {Column} y @param {boolean} several */
-function seriesName(row, series, y, several) {
-  if (series.length === 0) return y.name;
+/**
+ * The values of the columns that tell series apart, and the name of one series.
+ * @param {any[]} row @param {number[]} series @param {Column} y @param {boolean} several @returns {{key: string, name: string}}
+ */
+function seriesOf(row, series, y, several) {
+  if (series.length === 0) return { key: '', name: y.name };
   const key = series.map((index) => (row[index] === null || row[index] === '' ? '(empty)' : String(row[index]))).join(', ');
-  return several ? `${key}: ${y.name}` : key;
+  return { key, name: several ? `${key}: ${y.name}` : key };
 }
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/**
+ * Series that the values of columns tell apart, by these values: rows come in any order, and a colour stays with its name from one run of
+ * a query to the next. Those of several columns of numbers stay in the order of the columns.
+ * @template {{key: string}} T
+ * @param {T[]} all @param {number[]} series @returns {T[]}
+ */
+const inOrder = (all, series) => (series.length === 0 ? all : [...all].sort((a, b) => collator.compare(a.key, b.key)));
 
 /**
  * Points at sorted places of a numeric axis. A series with several values at one place keeps all of them.
@@ -193,7 +206,7 @@ function seriesName(row, series, y, several) {
  */
 function aligned(table, x, y, series, anomalies, notes) {
   const xType = table.columns[x].type;
-  /** @type {Map<string, {name: string, points: {at: number, nth: number, value: number | null, odd: boolean}[], seen: Map<number, number>}>} */
+  /** @type {Map<string, {key: string, name: string, points: {at: number, nth: number, value: number | null, odd: boolean}[], seen: Map<number, number>}>} */
   const found = new Map();
   /** @type {Map<number, number>} */
   const most = new Map();
@@ -205,9 +218,9 @@ function aligned(table, x, y, series, anomalies, notes) {
       continue;
     }
     y.forEach((index, which) => {
-      const name = seriesName(row, series, table.columns[index], y.length > 1);
+      const { key, name } = seriesOf(row, series, table.columns[index], y.length > 1);
       let one = found.get(name);
-      if (!one) found.set(name, (one = { name, points: [], seen: new Map() }));
+      if (!one) found.set(name, (one = { key, name, points: [], seen: new Map() }));
       const nth = one.seen.get(at) ?? 0;
       one.seen.set(at, nth + 1);
       most.set(at, Math.max(most.get(at) ?? 0, nth + 1));
@@ -224,7 +237,7 @@ function aligned(table, x, y, series, anomalies, notes) {
     starts.set(at, axis.length);
     for (let nth = 0; nth < (most.get(at) ?? 1); nth++) axis.push(at);
   }
-  const kept = largest([...found.values()].map((one) => ({ ...one, size: one.points.reduce((sum, point) => sum + Math.abs(point.value ?? 0), 0) })), notes);
+  const kept = largest(inOrder([...found.values()], series).map((one) => ({ ...one, size: one.points.reduce((sum, point) => sum + Math.abs(point.value ?? 0), 0) })), notes);
   return {
     x: axis,
     series: kept.map((one) => {
@@ -263,9 +276,9 @@ function categories(table, x, y, series, notes) {
     const name = row[x] === null || row[x] === '' ? '(empty)' : String(row[x]);
     if (!places.has(name)) places.set(name, places.size);
     for (const index of y) {
-      const key = seriesName(row, series, table.columns[index], y.length > 1);
-      if (!found.has(key)) found.set(key, { name: key, values: [], size: 0 });
-      const one = found.get(key), at = places.get(name);
+      const { key, name: seriesName } = seriesOf(row, series, table.columns[index], y.length > 1);
+      if (!found.has(seriesName)) found.set(seriesName, { key, name: seriesName, values: [], size: 0 });
+      const one = found.get(seriesName), at = places.get(name);
       const value = numberOf(row[index], table.columns[index].type);
       if (value === null) continue;
       one.values[at] = (one.values[at] ?? 0) + value;
@@ -275,7 +288,7 @@ function categories(table, x, y, series, notes) {
   const all = [...places.keys()];
   if (all.length > MOST_BARS) notes.push(`The first ${MOST_BARS} of ${countText(all.length)} categories are drawn.`);
   const shown = all.slice(0, MOST_BARS);
-  const kept = largest([...found.values()], notes);
+  const kept = largest(inOrder([...found.values()], series), notes);
   return { categories: shown, series: kept.map(({ name, values }) => ({ name, values: shown.map((_, at) => values[at] ?? null) })) };
 }
 

@@ -14,6 +14,14 @@ test('a time chart has a sorted axis and a series for each text', () => {
   assert.deepEqual(series, [{ name: 'a', values: [1, 3] }, { name: 'b', values: [2, null] }]);
 });
 
+test('series are in the order of their names, whatever the order of the rows', () => {
+  const codes = table({ t: 'datetime', code: 'string', n: 'long', d: 'real' }, [[hour(1), 'b10', 1, 2], [hour(1), 'b9', 3, 4], [hour(2), 'a', 5, 6]]);
+  assert.deepEqual(shape(codes, { visualization: 'timechart', yColumns: 'n' }).series.map((one) => one.name), ['a', 'b9', 'b10']);
+  assert.deepEqual(shape(codes, { visualization: 'timechart', yColumns: 'n, d' }).series.map((one) => one.name), ['a: n', 'a: d', 'b9: n', 'b9: d', 'b10: n', 'b10: d']);
+  const named = table({ role: 'string', code: 'string', n: 'long' }, [['x', '503', 1], ['x', '500', 2]]);
+  assert.deepEqual(shape(named, { visualization: 'columnchart' }).series.map((one) => one.name), ['500', '503']);
+});
+
 test('several columns of values are series, and with texts they are named by both', () => {
   const wide = table({ t: 'datetime', role: 'string', n: 'long', d: 'real' }, [[hour(1), 'a', 1, 2]]);
   assert.deepEqual(shape(wide, { visualization: 'timechart' }).series.map((one) => one.name), ['a: n', 'a: d']);
