@@ -16,6 +16,9 @@ const UNUSED_ROUNDS: u64 = 10;
 /// The part of the cache that the large columns of one scan may take.
 const LARGE_SHARE: u64 = 8;
 
+/// The bytes of a row of a text, as estimated before the column is decoded.
+const TEXT_BYTES: u64 = 4;
+
 /// One row group of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowGroup {
@@ -103,6 +106,12 @@ struct Kept {
     round: u64,
 }
 
+/// The bytes of a row of a column that was not decoded yet. Most texts have codes.
+fn usual_bytes(column: &Field) -> u64 {
+    let width = column.data_type().primitive_width();
+    width.map_or(TEXT_BYTES, |width| width as u64)
+}
+
 impl Layout {
     /// The place of a column, and its type.
     fn find(&self, name: &str) -> Option<(usize, &DataType)> {
@@ -127,10 +136,11 @@ impl SegmentColumns {
         self.sizes.get(place).copied()
     }
 
-    /// The row groups of a column that are kept.
-    fn kept_of(&self, place: usize) -> impl Iterator<Item = &Kept> {
+    /// The row groups of a column that are kept, with their numbers.
+    fn kept_of(&self, place: usize) -> impl Iterator<Item = (usize, &Kept)> {
         let groups = (place, 0)..=(place, usize::MAX);
-        self.kept.range(groups).map(|(_, kept)| kept)
+        let kept = self.kept.range(groups);
+        kept.map(|((_, group), kept)| (*group, kept))
     }
 }
 
@@ -148,10 +158,19 @@ impl ColumnCache {
         self.limit > 0
     }
 
-    /// Whether a scan of this number of bytes of decoded columns may fill the cache. One that does not fit would displace all columns
-    /// and find none of its own again.
-    pub(super) fn admits(&self, bytes: usize) -> bool {
-        bytes <= self.limit
+    /// The number of bytes that the columns take together, at most.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit as u64
+    }
+
+    /// The bytes that columns of segments, each with its id and its number of rows, take in the cache once they are decoded. Columns that are too
+    /// large for it take none. One that was not decoded is expected to take as much for each row as in the segments where it is kept.
+    pub(super) fn expected_bytes(&self, segments: &[(i64, u64)], columns: &[&Field]) -> u64 {
+        let state = self.state.lock();
+        let bytes = columns
+            .iter()
+            .map(|column| state.expected(segments, column));
+        bytes.fold(0, u64::saturating_add)
     }
 
     /// What is known of some columns of a segment; `None` if no column of the segment was read.
@@ -205,7 +224,7 @@ impl ColumnCache {
         let place = entry.and_then(|entry| Some((entry, entry.layout.find(column)?.0)));
         place.is_some_and(|(entry, place)| {
             let mut kept = entry.kept_of(place);
-            kept.any(|kept| matches!(*kept.column, CachedColumn::Coded { .. }))
+            kept.any(|(_, kept)| matches!(*kept.column, CachedColumn::Coded { .. }))
         })
     }
 
@@ -391,6 +410,36 @@ impl State {
         self.count();
     }
 
+    /// As [`ColumnCache::expected_bytes`], of one column.
+    fn expected(&self, segments: &[(i64, u64)], column: &Field) -> u64 {
+        let (mut kept, mut kept_rows, mut other_rows) = (0, 0, 0);
+        for (id, rows) in segments {
+            let Some(entry) = self.segments.get(id) else {
+                other_rows += rows;
+                continue;
+            };
+            let Some((place, _)) = entry.layout.find(column.name()) else {
+                continue;
+            };
+            let mut missing = *rows;
+            for (group, column) in entry.kept_of(place) {
+                kept += column.bytes as u64;
+                let rows = entry.groups.get(group).map_or(0, |group| group.rows) as u64;
+                kept_rows += rows;
+                missing = missing.saturating_sub(rows);
+            }
+            let too_large = entry.sizes.get(place).is_some_and(|size| size.too_large);
+            if !too_large {
+                other_rows += missing;
+            }
+        }
+        let others = match kept_rows {
+            0 => other_rows.saturating_mul(usual_bytes(column)),
+            _ => (other_rows as f64 * kept as f64 / kept_rows as f64) as u64,
+        };
+        kept.saturating_add(others)
+    }
+
     fn forget_gone(&mut self) {
         self.segments
             .retain(|_, segment| segment.alive.strong_count() > 0);
@@ -550,6 +599,31 @@ mod tests {
         cache.put(1, 0, "a", &column(100), false);
         assert_eq!(known(&cache, 1, &["a"]), Some(vec![Known::TooLarge]));
         assert_eq!(cache.state.lock().bytes, own());
+    }
+
+    #[test]
+    fn the_bytes_of_columns_are_expected_by_what_is_kept_of_them() {
+        let cache = ColumnCache::new(1 << 20);
+        let alive = Arc::new(());
+        let number = Field::new("a", DataType::Int64, true);
+        let text = Field::new("t", DataType::Utf8View, true);
+        let segments = [(1, 100), (2, 300)];
+        assert_eq!(cache.expected_bytes(&segments, &[&number]), 400 * 8);
+        assert_eq!(
+            cache.expected_bytes(&segments, &[&number, &text]),
+            400 * (8 + TEXT_BYTES)
+        );
+        enter(&cache, 1, &alive);
+        // Segment 1 has no column `t`.
+        assert_eq!(cache.expected_bytes(&segments, &[&text]), 300 * TEXT_BYTES);
+        let kept = column(100);
+        cache.put(1, 0, "a", &kept, true);
+        assert_eq!(
+            cache.expected_bytes(&segments, &[&number]),
+            4 * kept.bytes() as u64
+        );
+        cache.put(1, 0, "a", &kept, false);
+        assert_eq!(cache.expected_bytes(&segments[..1], &[&number]), 0);
     }
 
     #[test]

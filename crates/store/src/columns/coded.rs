@@ -13,7 +13,7 @@ use datafusion::error::Result;
 use hashbrown::HashMap;
 
 /// Bytes of a row beyond which a column is not kept: texts that hardly repeat would displace the columns that queries share.
-const MAX_ROW_BYTES: usize = 24;
+pub(super) const MAX_ROW_BYTES: usize = 24;
 /// The least number of distinct values that codes are tried for, however few rows there are.
 const FEW_VALUES: usize = 256;
 

@@ -21,6 +21,7 @@ mod footer_facts;
 mod group_scan;
 mod grouping;
 mod latest;
+mod loading;
 mod morselizer;
 mod partition_scan;
 mod read_ahead;

@@ -13,6 +13,7 @@ use datafusion_datasource::morsel::Morselizer;
 use parquet::arrow::async_reader::AsyncFileReader;
 
 use super::cache::Known;
+use super::loading::Loading;
 use super::read_ahead::ReadAhead;
 use super::scan_plan::{Condition, ScanPlan};
 use crate::segment::{Segment, SegmentAccess, SegmentReaders};
@@ -30,8 +31,8 @@ pub(super) struct PartitionScan {
     pub(super) metrics: ExecutionPlanMetricsSet,
     pub(super) partition: usize,
     pub(super) batch_size: usize,
-    /// Whether columns may be decoded to be kept.
-    pub(super) may_load: bool,
+    /// What is decoded to be kept.
+    pub(super) loading: Loading,
     /// Whether that also holds for large columns that no condition reads.
     pub(super) may_load_large: bool,
     /// Downloads the segments that are read next.
@@ -95,7 +96,8 @@ impl PartitionScan {
         let fields = columns.iter().map(|column| self.plan.table.field(*column));
         let fields: Vec<&Field> = fields.collect();
         let Some(known) = self.access.columns.known(segment.record.id, &fields) else {
-            return (!self.may_load).then_some(Decision::Parquet);
+            let loads = self.loading.includes(segment.record.id);
+            return (!loads).then_some(Decision::Parquet);
         };
         let known: HashMap<usize, Known> = columns.into_iter().zip(known).collect();
         Some(self.decide_by(segment, &known))
@@ -106,9 +108,10 @@ impl PartitionScan {
         let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
         let fixed_columns: Vec<usize> = fixed.flat_map(|c| c.columns.iter().copied()).collect();
         let is_fixed = |column: usize| fixed_columns.contains(&column);
+        let loads = self.loading.includes(segment.record.id);
         let usable = |column: &usize| match known.get(column) {
             Some(Known::Fits) => true,
-            Some(Known::Nothing) => self.may_load,
+            Some(Known::Nothing) => loads,
             Some(Known::TooLarge) => self.may_load_large && !is_fixed(*column),
             _ => false,
         };
@@ -118,9 +121,10 @@ impl PartitionScan {
         let latest = plan.latest.iter();
         let latest = latest.filter(|latest| latest.columns().all(|c| usable(&c)));
         let tests = conditions.count() + top.count() + latest.count();
-        let narrow = plan.is_narrow();
-        let in_memory =
-            |column: &usize| known.get(column) == Some(&Known::Fits) || (narrow && usable(column));
+        let loads_output = self.loading.output;
+        let in_memory = |column: &usize| {
+            known.get(column) == Some(&Known::Fits) || (loads_output && usable(column))
+        };
         let whole_output = plan.returned.iter().all(in_memory);
         let is_absent = known.values().any(|known| *known == Known::Absent);
         let is_tested = |index: &usize| {
@@ -131,9 +135,12 @@ impl PartitionScan {
         let searches: Vec<usize> = searches.collect();
         let selects = tests > 0 || !searches.is_empty();
         // Without a condition all is read anyway: what fits is kept, because grouping by its codes leaves out rows of the next query.
-        let fills = self.may_load
+        let fills = loads
             && plan.conditions.is_empty()
-            && plan.returned.iter().any(|column| narrow && usable(column));
+            && plan
+                .returned
+                .iter()
+                .any(|column| loads_output && usable(column));
         let reads_columns = selects || whole_output || fills;
         if is_absent || !self.finds(segment, &searches) || !reads_columns {
             return Decision::Parquet;

@@ -143,6 +143,12 @@ impl ScanPlan {
         self.returned.len() < WIDE_OUTPUT
     }
 
+    /// Whether the first rows by time are returned, and no condition excludes them: then the scan ends after the segments that have them.
+    pub(super) fn reads_few_segments(&self) -> bool {
+        let by_time = self.top.as_ref().is_some_and(|top| top.by_time);
+        by_time && self.conditions.iter().all(|condition| condition.dynamic)
+    }
+
     /// All columns that the scan reads.
     pub(super) fn columns(&self) -> Vec<usize> {
         let all: BTreeSet<usize> = self.tested().chain(self.returned.iter().copied()).collect();

@@ -26,6 +26,7 @@ use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
 use super::latest::Latest;
+use super::loading::Loading;
 use super::morselizer::SegmentMorselizer;
 use super::partition_scan::PartitionScan;
 use super::read_ahead::ReadAhead;
@@ -34,9 +35,6 @@ use super::top_rows::{TopBound, TopRows};
 use crate::promote::PromotedColumn;
 use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess};
-
-/// Bytes of a row of a column in the cache, as estimated before it is decoded.
-const ESTIMATED_ROW_BYTES: usize = 4;
 
 /// Reads segments from the column cache where that is possible, and as `parquet` does elsewhere. All that DataFusion's optimiser pushes
 /// into the source is kept by `parquet`.
@@ -205,12 +203,15 @@ impl FileSource for SegmentSource {
         let files = base_config.file_groups.iter().flat_map(|g| g.files());
         let segments = files.filter_map(|file| file.extension::<Arc<Segment>>());
         let segments: Vec<&Arc<Segment>> = segments.collect();
-        let rows: u64 = segments.iter().map(|segment| segment.record.rows).sum();
-        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-        let row_bytes = ESTIMATED_ROW_BYTES * plan.loaded().len();
+        let rows = segments.iter().map(|s| (s.record.id, s.record.rows));
+        let rows: Vec<(i64, u64)> = rows.collect();
         // A few rows of a table are read from its first pages.
         let is_sample = base_config.limit.is_some() && plan.conditions.is_empty();
-        let may_load = !is_sample && self.access.columns.admits(rows.saturating_mul(row_bytes));
+        let loading = if is_sample {
+            Loading::NONE
+        } else {
+            Loading::of(&plan, &rows, &self.access.columns)
+        };
         // Who wants a few rows may read one segment only.
         let group = base_config.file_groups.get(partition);
         let group = group.filter(|_| base_config.limit.is_none() && self.top.is_none());
@@ -218,14 +219,14 @@ impl FileSource for SegmentSource {
         let ids: Vec<i64> = segments.iter().map(|segment| segment.record.id).collect();
         let columns = plan.columns().into_iter().map(|c| plan.table.field(c));
         let columns: Vec<&Field> = columns.collect();
-        let large = may_load
+        let large = loading.is_whole()
             && self
                 .access
                 .columns
                 .admits_large(&ids, &columns, plan.bounds());
         Ok(Box::new(SegmentMorselizer {
             scan: Arc::new(PartitionScan {
-                may_load,
+                loading,
                 may_load_large: large,
                 plan,
                 access: Arc::clone(&self.access),

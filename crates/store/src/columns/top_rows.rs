@@ -51,7 +51,7 @@ pub(super) struct TopBound {
     nulls_first: bool,
     pub(super) rows: usize,
     /// Whether the sort column is the time of the rows.
-    by_time: bool,
+    pub(super) by_time: bool,
     best: Mutex<BinaryHeap<Reverse<u64>>>,
     least: AtomicU64,
     /// The files of the scan, those with the best times first.
