@@ -18,8 +18,10 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
 };
 use futures::StreamExt;
+use futures::stream::BoxStream;
 use hindsight_kql::HeldRows;
 use hindsight_store::{NodeRecord, StoreError};
+use parking_lot::Mutex;
 use tokio::sync::mpsc::Sender;
 
 use super::nodes::{Distribution, FragmentReply, FragmentRequest};
@@ -28,6 +30,9 @@ use crate::scanned::{BYTES_SCANNED, DISTRIBUTED, ROWS_SCANNED};
 
 /// Bytes of a node's rows that are held until all have arrived. If the node fails before, its share runs here.
 const HELD_BYTES: usize = 32 << 20;
+
+/// What a node replies to its share.
+type Replies = BoxStream<'static, std::result::Result<FragmentReply, StoreError>>;
 
 /// The share of a node.
 #[derive(Debug, Clone)]
@@ -41,6 +46,42 @@ impl Share {
     pub(super) fn new(node: NodeRecord, message: Bytes) -> Share {
         Share { node, message }
     }
+
+    /// Sends the share to its node.
+    fn call(&self, distribution: &Distribution) -> Replies {
+        let request = FragmentRequest {
+            message: self.message.clone(),
+            principal: Arc::clone(&distribution.principal),
+            timeout: distribution.deadline.remaining(),
+        };
+        distribution.nodes.run(&self.node, request)
+    }
+}
+
+/// The reply streams of the other nodes that no partition consumes yet, in the order of the shares. All calls begin with the first partition that is
+/// executed: the threads of a query may be busy with the share of this node until that ends, and the other nodes work meanwhile.
+#[derive(Default)]
+struct Calls(Mutex<Vec<Option<Replies>>>);
+
+impl Calls {
+    /// Sends all shares, unless that was done before.
+    fn begin(&self, shares: &[Share], distribution: &Distribution) {
+        let mut calls = self.0.lock();
+        if calls.is_empty() {
+            calls.extend(shares.iter().map(|share| Some(share.call(distribution))));
+        }
+    }
+
+    /// The reply stream of a share; `None` if it was taken before.
+    fn take(&self, number: usize) -> Option<Replies> {
+        self.0.lock().get_mut(number).and_then(Option::take)
+    }
+}
+
+impl fmt::Debug for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Calls").field(&self.0.lock().len()).finish()
+    }
 }
 
 /// A fragment over the shares of all nodes. Its partitions are those of the fragment over the own share, and one for each other node. Each of them
@@ -53,6 +94,7 @@ pub(crate) struct DistributedExec {
     distribution: Arc<Distribution>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
+    calls: Calls,
 }
 
 impl DistributedExec {
@@ -70,6 +112,7 @@ impl DistributedExec {
             distribution,
             properties,
             metrics: ExecutionPlanMetricsSet::new(),
+            calls: Calls::default(),
         }
     }
 }
@@ -133,6 +176,7 @@ impl ExecutionPlan for DistributedExec {
             distribution: Arc::clone(&self.distribution),
             properties,
             metrics: ExecutionPlanMetricsSet::new(),
+            calls: Calls::default(),
         }))
     }
 
@@ -141,6 +185,7 @@ impl ExecutionPlan for DistributedExec {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
+        self.calls.begin(&self.shares, &self.distribution);
         let own = self.local.output_partitioning().partition_count();
         let Some(number) = partition.checked_sub(own) else {
             return self.local.execute(partition, context);
@@ -148,6 +193,9 @@ impl ExecutionPlan for DistributedExec {
         let Some(share) = self.shares.get(number) else {
             return internal_err!("there is no partition {partition}");
         };
+        // A partition that is executed again calls its node again.
+        let replies = self.calls.take(number);
+        let replies = replies.unwrap_or_else(|| share.call(&self.distribution));
         let mut rows = RecordBatchReceiverStream::builder(self.schema(), 2);
         let reader = ShareReader {
             share: share.clone(),
@@ -157,7 +205,7 @@ impl ExecutionPlan for DistributedExec {
             figures: Figures::new(&self.metrics, partition),
             rows: rows.tx(),
         };
-        rows.spawn(reader.read());
+        rows.spawn(reader.read(replies));
         Ok(rows.build())
     }
 
@@ -207,8 +255,8 @@ struct ShareReader {
 
 impl ShareReader {
     /// Passes on the rows of the node, or those of its share here if it fails before any were passed on.
-    async fn read(self) -> Result<()> {
-        match self.read_node().await? {
+    async fn read(self, replies: Replies) -> Result<()> {
+        match self.read_node(replies).await? {
             Ended::Whole | Ended::Unread => Ok(()),
             Ended::Failed(error) => {
                 tracing::warn!(%error, "a node failed in a distributed query; its share runs here");
@@ -218,13 +266,7 @@ impl ShareReader {
         }
     }
 
-    async fn read_node(&self) -> Result<Ended> {
-        let request = FragmentRequest {
-            message: self.share.message.clone(),
-            principal: Arc::clone(&self.distribution.principal),
-            timeout: self.distribution.deadline.remaining(),
-        };
-        let mut replies = self.distribution.nodes.run(&self.share.node, request);
+    async fn read_node(&self, mut replies: Replies) -> Result<Ended> {
         let pool = self.context.memory_pool();
         let (mut held, mut bytes) = (Some(HeldRows::new("rows of another node", pool)), 0);
         loop {

@@ -120,6 +120,33 @@ async fn distributed_queries_have_the_answers_of_one_node() {
     assert_eq!(cluster.others.running.load(Ordering::SeqCst), 0);
 }
 
+/// The distributed node of a plan.
+fn distributed_node(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
+    if plan.name() == "DistributedExec" {
+        return Some(Arc::clone(plan));
+    }
+    plan.children().into_iter().find_map(distributed_node)
+}
+
+#[tokio::test]
+async fn other_nodes_begin_before_the_share_of_this_node_is_read() {
+    let cluster = Cluster::new(Behaviour::Healthy).await;
+    let distribution = Others::distribution(&cluster.others, &cluster.world.store, 0);
+    let pool = Arc::new(UnboundedMemoryPool::default());
+    let context = cluster.world.executor.context(pool, Some(distribution));
+    let context = context.unwrap();
+    let query = "requests | sort by duration desc, id asc | take 5 | project id";
+    let plan = cluster.world.bound_in(&context, query, true).await.unwrap();
+    let frame = context.execute_logical_plan(plan).await.unwrap();
+    let plan = frame.create_physical_plan().await.unwrap();
+    let node = distributed_node(&plan).expect("the query is distributed");
+    let own = node.execute(0, context.task_ctx()).unwrap();
+    assert_eq!(cluster.others.requested.load(Ordering::SeqCst), 2);
+    // The reply streams were not consumed: dropping the plan cancels the calls.
+    drop((own, node, plan));
+    assert_eq!(cluster.others.running.load(Ordering::SeqCst), 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_rows_of_a_share_bound_its_scan() {
     let cluster = Cluster::new(Behaviour::Healthy).await;
