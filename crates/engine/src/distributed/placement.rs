@@ -11,7 +11,7 @@ use hindsight_store::{AppId, NodeId, TICKS_PER_HOUR};
 use xxhash_rust::xxh64::xxh64;
 
 /// A node reads this part of its share more than its share, at most.
-const EXCESS: u64 = 8;
+const EXCESS: u64 = 32;
 
 /// Which node reads which hours of a query.
 #[derive(Debug)]
