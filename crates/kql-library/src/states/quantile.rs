@@ -20,6 +20,10 @@ const EXACT: usize = 8192;
 pub(crate) trait Ranked: ArrowPrimitiveType<Native: Send + Sync> + Send + Sync {
     /// The order of values.
     fn order(a: &Self::Native, b: &Self::Native) -> Ordering;
+    /// Sorts values by [`Ranked::order`].
+    fn sort(values: &mut [Self::Native]) {
+        values.sort_unstable_by(Self::order);
+    }
     /// The distance from `origin`, for the digest; not finite if the value is not.
     fn distance(value: Self::Native, origin: Self::Native) -> f64;
     /// The value at this distance.
@@ -85,6 +89,19 @@ impl Ranked for Int64Type {
     }
 }
 
+/// An integer that orders reals as [`f64::total_cmp`] does: the bits other than the sign of a negative number are inverted.
+fn key(value: f64) -> i64 {
+    inverted(value.to_bits().cast_signed())
+}
+
+fn of_key(key: i64) -> f64 {
+    f64::from_bits(inverted(key).cast_unsigned())
+}
+
+fn inverted(bits: i64) -> i64 {
+    bits ^ (bits >> 63) & i64::MAX
+}
+
 impl Ranked for Float64Type {
     const WIDTH: usize = 8;
 
@@ -92,6 +109,15 @@ impl Ranked for Float64Type {
 
     fn order(a: &f64, b: &f64) -> Ordering {
         a.total_cmp(b)
+    }
+
+    fn sort(values: &mut [f64]) {
+        let mut keys: Vec<i64> = values.iter().map(|value| key(*value)).collect();
+        // Integers are compared without a conversion for each comparison.
+        keys.sort_unstable();
+        for (value, key) in values.iter_mut().zip(keys) {
+            *value = of_key(key);
+        }
     }
 
     fn distance(value: f64, _: f64) -> f64 {
@@ -207,7 +233,7 @@ impl<T: Ranked> Ranks<T> {
         });
         if self.weights.is_empty() {
             // Values alone are sorted faster than centroids.
-            self.values.sort_unstable_by(T::order);
+            T::sort(&mut self.values);
         }
         let mut finite = Vec::with_capacity(self.values.len());
         for (index, value) in self.values.iter().enumerate() {
@@ -245,7 +271,7 @@ impl<T: Ranked> Ranks<T> {
         let count = self.values.len();
         let index = |percent: f64| (rank(percent, count as f64) as usize).checked_sub(1);
         if percents.len() > 4 {
-            self.values.sort_unstable_by(T::order);
+            T::sort(&mut self.values);
             let at = |percent: &f64| self.values.get(index(*percent)?).copied();
             return percents.iter().map(at).collect();
         }
@@ -650,6 +676,27 @@ mod tests {
         assert_eq!(read.weight(), 10_000.0);
         let found = read.at(&[50.0])[0].expect("a value");
         assert!((found - 2500.0).abs() < 10.0, "{found}");
+    }
+
+    #[test]
+    fn reals_are_sorted_in_the_total_order() {
+        let mut values = vec![
+            1.5,
+            -0.0,
+            f64::NAN,
+            0.0,
+            f64::NEG_INFINITY,
+            -2.5,
+            -f64::NAN,
+            f64::INFINITY,
+            f64::MIN_POSITIVE,
+            -f64::MAX,
+        ];
+        let mut expected = values.clone();
+        expected.sort_by(f64::total_cmp);
+        Float64Type::sort(&mut values);
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&values), bits(&expected));
     }
 
     #[test]
