@@ -17,7 +17,8 @@ use crate::dynamic::cells::Cells;
 use crate::encoder::{encoder, finished};
 use crate::states::description::{self, Description};
 use crate::states::groups::GroupsUdaf;
-use crate::states::quantile::{Ranked, Ranks};
+use crate::states::quantile::Ranks;
+use crate::states::ranked::Ranked;
 use crate::states::sketch::{Sketch, SketchFunction, Sketches, sketch_udaf};
 use crate::states::tdigest::{MaybeTdigest, Tdigest, text};
 

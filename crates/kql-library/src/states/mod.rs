@@ -10,6 +10,7 @@ pub(crate) mod groups;
 pub(crate) mod hyperloglog;
 pub(crate) mod pick;
 pub(crate) mod quantile;
+pub(crate) mod ranked;
 pub(crate) mod schema;
 pub(crate) mod sketch;
 pub(crate) mod tdigest;

@@ -6,7 +6,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
 
-use super::quantile::{Ranked, Ranks};
+use super::quantile::Ranks;
+use super::ranked::Ranked;
 use super::sketch::Sketch;
 
 /// The prefix that identifies the text of a state.
