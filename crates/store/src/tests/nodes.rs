@@ -198,6 +198,26 @@ async fn a_node_has_one_process_and_one_place() {
 }
 
 #[tokio::test]
+async fn a_node_that_cannot_note_its_turn_leaves_the_turn_to_others() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (a, b) = (cluster.node("a").await, cluster.node("b").await);
+    cluster.server.sql(
+        "hindsight",
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$; \
+         CREATE TRIGGER refuse BEFORE UPDATE OF maintained ON nodes \
+         FOR EACH ROW WHEN (NEW.name = 'a') EXECUTE FUNCTION refuse()",
+    );
+    for _ in 0..2 {
+        let refused = a.catalogue().begin_maintenance().await.unwrap_err();
+        assert!(refused.to_string().contains("refused"), "{refused}");
+        assert!(b.catalogue().begin_maintenance().await.unwrap());
+        b.catalogue().end_maintenance().await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn one_node_at_a_time_maintains_and_two_merges_of_the_same_segments_store_each_item_once() {
     let Some(cluster) = Cluster::start() else {
         return;
