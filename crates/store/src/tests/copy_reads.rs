@@ -204,7 +204,12 @@ async fn queries_beside_writers_miss_and_double_nothing() {
     let writers: Vec<_> = writers.collect();
     let mut random = StdRng::seed_from_u64(seed);
     let (mut answers, mut copies, rounds) = (0, 0, if proving() { 3000 } else { 300 });
-    for round in 0..rounds {
+    // How many queries meet a node that is away depends on the scheduling of the tasks, too.
+    let enough = |answers: usize, copies: usize| answers > rounds / 2 && copies > rounds / 10;
+    for round in 0..10 * rounds {
+        if round >= rounds && enough(answers, copies) {
+            break;
+        }
         match random.random_range(0..20) {
             0..4 => cluster
                 .wires
@@ -245,5 +250,8 @@ async fn queries_beside_writers_miss_and_double_nothing() {
     for writer in writers {
         writer.await.unwrap();
     }
-    assert!(answers > rounds / 2 && copies > rounds / 10);
+    assert!(
+        enough(answers, copies),
+        "{answers} answers, {copies} with copies"
+    );
 }
