@@ -319,3 +319,20 @@ async fn text_of_no_fixed_list_is_converted() {
         ran = ran.rows()
     );
 }
+
+#[tokio::test]
+async fn a_join_of_bins_reads_all_rows_of_the_bins() {
+    let world = World::with_column_cache(1 << 20).await;
+    let query = "requests | summarize n = count() by bin(timestamp, 1h)
+        | join kind=inner (requests | summarize users = dcount(user_Id) by bin(timestamp, 1h)) on timestamp
+        | summarize count(), min(users), max(users)";
+    let ran = world.run(query).await;
+    // Four hours, each with 90 users.
+    assert!(
+        ran.rows()
+            .iter()
+            .any(|row| row == "| 4      | 90        | 90        |"),
+        "{:?}",
+        ran.rows()
+    );
+}

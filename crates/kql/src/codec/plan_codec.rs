@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
 use arrow::datatypes::Schema;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, WindowUDF};
 use datafusion::physical_expr::PhysicalExpr;
@@ -132,6 +132,8 @@ impl PlanCodec {
             let (property, input) = match hidden.hides() {
                 Hide::Equivalences => (HiddenProperty::Equivalences, Vec::new()),
                 Hide::Statistics => (HiddenProperty::Statistics, Vec::new()),
+                // The rule that adds these nodes removes them.
+                Hide::Keys => return internal_err!("no plan hides computed keys"),
                 Hide::Children => {
                     let input = converter.execution_plan_to_proto(hidden.input(), self)?;
                     (HiddenProperty::Children, input.encode_to_vec())

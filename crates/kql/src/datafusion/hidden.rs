@@ -1,5 +1,6 @@
 //! A pass-through node of physical plans that hides properties of its input from DataFusion.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,9 +8,13 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
-use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
+use datafusion::physical_plan::filter_pushdown::{
+    ChildFilterDescription, FilterDescription, FilterPushdownPhase,
+};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
@@ -24,6 +29,8 @@ pub(crate) enum Hide {
     Children,
     /// The statistics.
     Statistics,
+    /// The keys of an aggregation that are computed: filters by them are not pushed into it.
+    Keys,
 }
 
 /// Passes its input through and hides a property of it.
@@ -97,12 +104,13 @@ impl ExecutionPlan for HiddenExec {
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         match self.hide {
             Hide::Children => Vec::new(),
-            Hide::Equivalences | Hide::Statistics => vec![&self.input],
+            Hide::Equivalences | Hide::Statistics | Hide::Keys => vec![&self.input],
         }
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![self.hide == Hide::Statistics; self.children().len()]
+        let maintains = matches!(self.hide, Hide::Statistics | Hide::Keys);
+        vec![maintains; self.children().len()]
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
@@ -137,7 +145,7 @@ impl ExecutionPlan for HiddenExec {
 
     fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
         match self.hide {
-            Hide::Equivalences => vec![ChildStats::At(partition)],
+            Hide::Equivalences | Hide::Keys => vec![ChildStats::At(partition)],
             Hide::Children => Vec::new(),
             Hide::Statistics => vec![ChildStats::Skip],
         }
@@ -149,7 +157,7 @@ impl ExecutionPlan for HiddenExec {
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         match self.hide {
-            Hide::Equivalences => only_input(inputs.iter().cloned(), self.name()),
+            Hide::Equivalences | Hide::Keys => only_input(inputs.iter().cloned(), self.name()),
             Hide::Children => StatisticsContext::new().compute(self.input.as_ref(), args),
             Hide::Statistics => Ok(Arc::new(Statistics::new_unknown(&self.schema()))),
         }
@@ -169,6 +177,32 @@ impl ExecutionPlan for HiddenExec {
         filters: Vec<Arc<dyn PhysicalExpr>>,
         _: &ConfigOptions,
     ) -> Result<FilterDescription> {
-        FilterDescription::from_children(filters, &self.children())
+        let mut description = FilterDescription::new();
+        for child in self.children() {
+            let mut readable: HashSet<usize> = (0..child.schema().fields().len()).collect();
+            if self.hide == Hide::Keys {
+                for key in computed_keys(child.as_ref()) {
+                    readable.remove(&key);
+                }
+            }
+            let filters =
+                ChildFilterDescription::from_child_with_allowed_indices(&filters, readable, child);
+            description = description.with_child(filters?);
+        }
+        Ok(description)
     }
+}
+
+/// The indexes of the keys of an aggregation that are no columns of the same name; none for another node.
+pub(in crate::datafusion) fn computed_keys(
+    node: &dyn ExecutionPlan,
+) -> impl Iterator<Item = usize> {
+    let aggregation = node.downcast_ref::<AggregateExec>();
+    let keys = aggregation.map_or(&[][..], |aggregation| aggregation.group_expr().expr());
+    let keys = keys.iter().enumerate();
+    keys.filter(|(_, (expr, name))| {
+        let column = expr.downcast_ref::<Column>();
+        column.is_none_or(|column| column.name() != name)
+    })
+    .map(|(index, _)| index)
 }

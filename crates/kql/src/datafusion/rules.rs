@@ -11,8 +11,8 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 
 use super::cancellation;
 use super::corrections::{
-    functional_dependencies, input_equivalences, large_literal, lost_order, ordered_input,
-    self_equality, statistics_cost, statistics_names, volatile_filter,
+    functional_dependencies, input_equivalences, key_names, large_literal, lost_order,
+    ordered_input, self_equality, statistics_cost, statistics_names, volatile_filter,
 };
 use super::partitioning::increase;
 use super::planner::{KqlQueryPlanner, PlanPass};
@@ -87,7 +87,7 @@ pub(super) const INAPPLICABLE: [&str; 6] = [
 ];
 
 /// All corrections, in the order in which they are applied.
-pub(super) static CORRECTIONS: [Correction; 13] = [
+pub(super) static CORRECTIONS: [Correction; 14] = [
     Correction {
         rules: &["extract_equijoin_predicate"],
         action: Action::Remove,
@@ -133,6 +133,16 @@ pub(super) static CORRECTIONS: [Correction; 13] = [
             "range x from 1 to 100000 step 1 | summarize n = count() by k = x % 2000 | where rand() < 0.5
             | summarize half = count() between (800 .. 1200), whole = min(n) == 50",
             "half:bool, whole:bool\ntrue | true",
+        ),
+    },
+    Correction {
+        rules: &["FilterPushdown", "FilterPushdown(Post)"],
+        action: Action::WrapPhysical(key_names::optimize),
+        because: "a filter by a key of an aggregation is passed to the column of the input with the name of the key, also if the key is computed",
+        upstream: NOT_REPORTED,
+        canary: Canary::Answer(
+            "datatable(x:long)[1, 2, 6, 7] | where x != 2 | summarize n = count() by x = bin(x, 5) | where rand() < 2 and x <= 5 | sort by x asc",
+            "x:long, n:long\n0 | 1\n5 | 2",
         ),
     },
     Correction {

@@ -3,6 +3,7 @@
 pub(crate) mod distinct_projections;
 pub(super) mod functional_dependencies;
 pub(super) mod input_equivalences;
+pub(super) mod key_names;
 pub(crate) mod large_literal;
 pub(super) mod lost_order;
 pub(super) mod ordered_input;
