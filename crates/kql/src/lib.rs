@@ -4,6 +4,7 @@
 //! types in [`Column`], because Arrow types do not distinguish a `timespan` from a `long`.
 
 mod bind;
+mod bins;
 mod catalog;
 pub mod codec;
 mod context;
@@ -37,6 +38,7 @@ mod transform;
 mod window;
 
 pub use bind::{Binding, NeededRows, bind, bind_or_ask};
+pub use bins::bin_of_column;
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use datafusion::{DictionaryScans, session};
 pub use filter_terms::filter_terms;

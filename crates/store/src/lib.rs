@@ -74,6 +74,7 @@ mod store;
 mod store_id;
 mod table_provider;
 mod time_bounds;
+mod timed_rows;
 mod trusted_time;
 mod unique;
 mod usage;
@@ -117,8 +118,8 @@ pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
 pub use remote_scan::{
-    RemoteScan, RemoteSegment, part_of_scan, remote_scan, scan_condition, scanned_bytes,
-    scanned_parts, scanned_segments,
+    RemoteScan, RemoteSegment, ScannedPart, part_of_scan, remote_scan, scan_condition,
+    scanned_bytes, scanned_column, scanned_parts, scanned_segments,
 };
 pub use retention::RetentionRules;
 pub use schema::{Column, INGESTION_TIME, TIMESTAMP, Table};
@@ -126,6 +127,7 @@ pub use snapshot::Snapshot;
 pub use stats::{Stats, TableStats};
 pub use store::{Ack, AppendRequest, Store};
 pub use table_provider::{FilterTerms, StoreTable};
+pub use timed_rows::{MemoryTimes, times_in_memory};
 pub use trusted_time::ClockTrust;
 pub use unique::UniqueAck;
 pub use usage::UsageRecord;

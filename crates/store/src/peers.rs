@@ -24,6 +24,7 @@ use crate::app_id::AppId;
 use crate::error::StoreError;
 use crate::node::{NodeId, NodeRecord};
 use crate::schema::Table;
+use crate::timed_rows::TimedRowsExec;
 
 /// What the memtable of a node holds of an application's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,6 +208,8 @@ pub(crate) fn plan(
     (from, to): (i64, i64),
     limit: Option<usize>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
+    let times = rows.iter().map(|rows| (rows.held.min_ts, rows.held.max_ts));
+    let times = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let partition = |rows: PeerRows| -> Arc<dyn PartitionStream> {
         Arc::new(PeerPartition {
             rows,
@@ -217,7 +220,10 @@ pub(crate) fn plan(
     };
     let partitions = rows.into_iter().map(partition).collect();
     let plan = StreamingTableExec::try_new(schema.clone(), partitions, None, [], false, limit)?;
-    Ok(Arc::new(plan))
+    Ok(match times {
+        Some(times) => Arc::new(TimedRowsExec::new(Arc::new(plan), times)),
+        None => Arc::new(plan),
+    })
 }
 
 #[derive(Debug)]

@@ -126,16 +126,36 @@ pub fn scanned_segments(plan: &dyn ExecutionPlan) -> Option<usize> {
     Some(config.file_groups.iter().map(FileGroup::len).sum())
 }
 
-/// The segments, or parts of segments, that a plan scans: their applications, their earliest timestamps in ticks, and the bytes of them that are read. `None` if
-/// it is no scan of segments.
-pub fn scanned_parts(plan: &dyn ExecutionPlan) -> Option<Vec<(AppId, i64, u64)>> {
+/// A segment, or a part of one, that a plan scans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScannedPart {
+    /// The application of the segment.
+    pub app: AppId,
+    /// The smallest and the largest timestamp in the segment, in ticks.
+    pub times: (i64, i64),
+    /// The bytes that are read of it.
+    pub bytes: u64,
+}
+
+/// The segments, or parts of segments, that a plan scans. `None` if it is no scan of segments.
+pub fn scanned_parts(plan: &dyn ExecutionPlan) -> Option<Vec<ScannedPart>> {
     let (config, _) = parts(plan)?;
     let files = config.file_groups.iter().flat_map(FileGroup::files);
     let part = |file: &PartitionedFile| {
         let record = &file.extension::<Arc<Segment>>()?.record;
-        Some((record.app, record.min_ts, file_bytes(file)))
+        Some(ScannedPart {
+            app: record.app,
+            times: (record.min_ts, record.max_ts),
+            bytes: file_bytes(file),
+        })
     };
     files.map(part).collect()
+}
+
+/// The expression of a column that a scan of segments returns, over the columns of its table. `None` if `plan` is no scan of segments, or has no such column.
+pub fn scanned_column(plan: &dyn ExecutionPlan, column: usize) -> Option<Arc<dyn PhysicalExpr>> {
+    let outputs = parts(plan)?.1.outputs()?;
+    outputs.into_iter().nth(column).map(|output| output.expr)
 }
 
 /// The condition of the rows that a scan of segments returns; `None` if it returns all, or if `plan` is no scan of segments.
@@ -192,10 +212,11 @@ fn remote_segment(file: &PartitionedFile) -> Option<RemoteSegment> {
 }
 
 /// The part of a scan that reads the segments for which `is_read` returns `true`, given their application and their earliest timestamp in ticks.
-/// It has at most as many partitions as the scan, and at least one. `None` if `plan` is no scan of segments.
+/// It has at most `partitions` partitions, and at least one. `None` if `plan` is no scan of segments.
 pub fn part_of_scan(
     plan: &dyn ExecutionPlan,
     is_read: &dyn Fn(AppId, i64) -> bool,
+    partitions: usize,
 ) -> Option<Arc<dyn ExecutionPlan>> {
     let (config, source) = parts(plan)?;
     let mut files: Vec<(&PartitionedFile, &Segment)> = Vec::new();
@@ -207,7 +228,7 @@ pub fn part_of_scan(
     }
     // As scans are planned: each partition begins with the newest segments.
     files.sort_by_key(|(_, segment)| Reverse((segment.record.max_ts, segment.record.min_ts)));
-    let partitions = config.file_groups.len().min(files.len()).max(1);
+    let partitions = partitions.min(files.len()).max(1);
     let mut groups: Vec<(u64, FileGroup)> = vec![(0, FileGroup::default()); partitions];
     for (file, _) in files {
         let (bytes, group) = groups.iter_mut().min_by_key(|(bytes, _)| *bytes)?;

@@ -81,43 +81,38 @@ fn is_selective(condition: &Arc<dyn PhysicalExpr>) -> bool {
     columns.iter().any(|column| !TIMES.contains(&column.name()))
 }
 
-/// The part of a fragment that reads the segments for which `is_read` returns `true`. With `with_others`, it also reads what is not in segments.
-pub(super) fn part_of(
-    fragment: &Arc<dyn ExecutionPlan>,
-    is_read: &dyn Fn(AppId, i64) -> bool,
-    with_others: bool,
-) -> Result<Arc<dyn ExecutionPlan>> {
-    if fragment.is::<AggregateExec>() || fragment.is::<SortExec>() {
-        return over_parts(fragment, is_read, with_others);
-    }
-    part_of_rows(fragment, is_read, with_others)
+/// The part of a fragment that one node runs.
+pub(super) struct Part<'a> {
+    /// Whether the node reads the segments of an application whose earliest row is at a time, in ticks.
+    pub(super) is_read: &'a dyn Fn(AppId, i64) -> bool,
+    /// Whether it also reads what is not in segments.
+    pub(super) with_others: bool,
+    /// The most partitions of its scans.
+    pub(super) partitions: usize,
 }
 
-fn part_of_rows(
-    plan: &Arc<dyn ExecutionPlan>,
-    is_read: &dyn Fn(AppId, i64) -> bool,
-    with_others: bool,
-) -> Result<Arc<dyn ExecutionPlan>> {
-    if divisible_bytes(plan).is_none() {
-        return Ok(if with_others {
-            Arc::clone(plan)
-        } else {
-            Arc::new(EmptyExec::new(plan.schema()))
-        });
+impl Part<'_> {
+    /// The part of a fragment, or of row-wise nodes.
+    pub(super) fn of(&self, fragment: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        if fragment.is::<AggregateExec>() || fragment.is::<SortExec>() {
+            return self.of_children(fragment);
+        }
+        if divisible_bytes(fragment).is_none() {
+            return Ok(if self.with_others {
+                Arc::clone(fragment)
+            } else {
+                Arc::new(EmptyExec::new(fragment.schema()))
+            });
+        }
+        match part_of_scan(fragment.as_ref(), self.is_read, self.partitions) {
+            Some(part) => Ok(part),
+            None => self.of_children(fragment),
+        }
     }
-    match part_of_scan(plan.as_ref(), is_read) {
-        Some(part) => Ok(part),
-        None => over_parts(plan, is_read, with_others),
-    }
-}
 
-fn over_parts(
-    plan: &Arc<dyn ExecutionPlan>,
-    is_read: &dyn Fn(AppId, i64) -> bool,
-    with_others: bool,
-) -> Result<Arc<dyn ExecutionPlan>> {
-    let children = plan.children().into_iter();
-    let parts = children.map(|child| part_of_rows(child, is_read, with_others));
-    let parts = parts.collect::<Result<Vec<_>>>()?;
-    replace_children_if_necessary(Arc::clone(plan), parts)
+    fn of_children(&self, plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let children = plan.children().into_iter();
+        let parts = children.map(|child| self.of(child));
+        replace_children_if_necessary(Arc::clone(plan), parts.collect::<Result<Vec<_>>>()?)
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! A *fragment* of a plan reads segments and reduces their rows: it filters them, aggregates them partially, or returns the first rows of a sort. Where a
 //! fragment reads many bytes ([`crate::EngineConfig::distribute_bytes`]), each node runs it over its share of the segments ([`rule`]), and the node that
-//! has the query unites what they return ([`exec`]). Everything above a fragment, memtables and small scans stay at that node.
+//! has the query unites what they return ([`exec`]). Everything above a fragment, memtables and small scans stay at that node. Where the groups of an aggregation lie at one node each,
+//! nodes aggregate in full ([`partitionwise`]).
 //!
 //! - **One snapshot.** The message of a fragment lists the segments of the query's snapshot, so nodes need none of their own.
 //! - **Never a short answer.** The reply of a node ends with a message of its own. Without it, the node that has the query runs the share itself, or fails the
@@ -13,6 +14,7 @@
 mod exec;
 mod fragments;
 mod nodes;
+mod partitionwise;
 mod placement;
 mod rule;
 mod run;

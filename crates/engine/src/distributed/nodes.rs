@@ -62,6 +62,8 @@ pub(crate) struct Distribution {
     pub(super) others: Vec<NodeRecord>,
     /// As [`crate::EngineConfig::distribute_bytes`].
     pub(super) least_bytes: u64,
+    /// The most partitions of a scan at a node. The nodes of a cluster are taken to have as many processors as this one.
+    pub(super) partitions: usize,
     pub(super) codec: Arc<PlanCodec>,
     /// The rules that a fragment is optimised with where it runs.
     pub(super) rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
@@ -73,7 +75,7 @@ impl Distribution {
     /// The distribution of a query over the nodes of this moment; `None` if there is no other node.
     pub(crate) fn over(
         nodes: &Arc<dyn QueryNodes>,
-        least_bytes: u64,
+        (least_bytes, partitions): (u64, usize),
         codec: &Arc<PlanCodec>,
         rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>],
         (principal, deadline): (&Arc<str>, Deadline),
@@ -88,6 +90,7 @@ impl Distribution {
             own,
             others,
             least_bytes,
+            partitions,
             codec: Arc::clone(codec),
             rules: rules.to_vec(),
             principal: Arc::clone(principal),

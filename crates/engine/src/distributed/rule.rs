@@ -9,16 +9,21 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use hindsight_kql::is_row_wise;
-use hindsight_store::{AppId, NodeId, scanned_parts, scanned_segments};
+use hindsight_store::{NodeId, ScannedPart, scanned_parts, scanned_segments};
 
 use super::exec::{DistributedExec, Share};
-use super::fragments::{Reduction, divisible_bytes, part_of, reduction};
+use super::fragments::{Part, Reduction, divisible_bytes, reduction};
 use super::nodes::Distribution;
+use super::partitionwise::TwoPhases;
 use super::placement::Placement;
+
+/// A node reads this part of its share more than its share, at most, where the bins of a query divide what it reads.
+const UNEVEN: u64 = 4;
 
 /// Distributes fragments that read many bytes over the nodes.
 #[derive(Debug)]
@@ -49,6 +54,8 @@ struct Above {
     limits: bool,
     /// They merge the partitions by their order.
     merges: bool,
+    /// They depend on the number of partitions, or on which of them has a row.
+    counts: bool,
 }
 
 impl Above {
@@ -66,9 +73,13 @@ impl Above {
     }
 
     fn child_of(self, plan: &dyn ExecutionPlan) -> Above {
+        let merges = plan.is::<SortPreservingMergeExec>();
+        let unites = merges || plan.is::<CoalescePartitionsExec>() || plan.is::<RepartitionExec>();
+        let passes_on = is_row_wise(plan) || plan.is::<SortExec>() || plan.is::<LocalLimitExec>();
         Above {
             limits: is_limit(plan) || (self.limits && is_row_wise(plan)),
-            merges: plan.is::<SortPreservingMergeExec>(),
+            merges,
+            counts: !unites && (self.counts || !passes_on),
         }
     }
 }
@@ -80,6 +91,11 @@ impl DistributeFragments {
         plan: Arc<dyn ExecutionPlan>,
         above: Above,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        if !above.counts
+            && let Some(distributed) = self.partitionwise(&plan)?
+        {
+            return Ok(distributed);
+        }
         let found = reduction(&plan);
         if let Some(found) = found.filter(|found| above.permits(&plan, *found))
             && self.reads_much(&plan, found)
@@ -105,40 +121,52 @@ impl DistributeFragments {
         bytes.is_some_and(|bytes| bytes >= self.0.least_bytes)
     }
 
+    /// The nodes that a query runs at, beginning with this one.
+    fn nodes(&self) -> Vec<NodeId> {
+        let others = self.0.others.iter().map(|node| node.id);
+        std::iter::once(self.0.own).chain(others).collect()
+    }
+
+    /// An aggregation of which each node computes whole groups; `None` if `plan` is none, if its groups cannot be divided so that nodes read about the same, or
+    /// if it has no message.
+    fn partitionwise(
+        &self,
+        plan: &Arc<dyn ExecutionPlan>,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(phases) = TwoPhases::of(plan) else {
+            return Ok(None);
+        };
+        let bytes = divisible_bytes(phases.input()).unwrap_or(0);
+        if bytes < self.0.least_bytes {
+            return Ok(None);
+        }
+        let Some(units) = phases.units(self.0.own) else {
+            return Ok(None);
+        };
+        let placement = Placement::of_units(&self.nodes(), units);
+        if !placement.is_even(UNEVEN) {
+            return Ok(None);
+        }
+        let part = |part: Part<'_>| phases.over(part.of(phases.input())?);
+        let distributed = self.over_shares(plan, &placement, part)?;
+        let partitions = plan.output_partitioning().partition_count();
+        Ok(distributed.map(|distributed| match partitions {
+            1 => Arc::new(CoalescePartitionsExec::new(distributed)) as _,
+            _ => distributed,
+        }))
+    }
+
     /// The fragment over the shares of all nodes; `None` if it has no message.
     fn distributed(
         &self,
         fragment: &Arc<dyn ExecutionPlan>,
         found: Reduction,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let own = self.0.own;
-        let others = self.0.others.iter().map(|node| node.id);
-        let nodes: Vec<NodeId> = std::iter::once(own).chain(others).collect();
-        let placement = Placement::of(&nodes, &segments(fragment));
-        let is_of = |node: NodeId| {
-            let placement = &placement;
-            move |app: AppId, time: i64| placement.node(app, time) == Some(node)
-        };
-        let mut shares = Vec::new();
-        for node in &self.0.others {
-            let part = part_of(fragment, &is_of(node.id), false)?;
-            if !reads_segments(&part) {
-                continue;
-            }
-            match self.0.codec.encode_plan(&part) {
-                Ok(message) => shares.push(Share::new(node.clone(), message.into())),
-                Err(error) => {
-                    tracing::debug!(%error, "a part of a plan is not distributed");
-                    return Ok(None);
-                }
-            }
-        }
-        if shares.is_empty() {
+        let placement = Placement::of(&self.nodes(), &segments(fragment));
+        let part = |part: Part<'_>| part.of(fragment);
+        let Some(distributed) = self.over_shares(fragment, &placement, part)? else {
             return Ok(None);
-        }
-        let local = part_of(fragment, &is_of(own), true)?;
-        let distributed = DistributedExec::new(fragment, local, shares, Arc::clone(&self.0));
-        let distributed = Arc::new(distributed) as Arc<dyn ExecutionPlan>;
+        };
         // The node above may rely on a single partition.
         if fragment.output_partitioning().partition_count() > 1 {
             return Ok(Some(distributed));
@@ -154,10 +182,46 @@ impl DistributeFragments {
             _ => Arc::new(CoalescePartitionsExec::new(distributed)),
         }))
     }
+
+    /// `plan` over the shares of all nodes, of which `part` makes the plans; `None` if no other node has one, or if it has no message.
+    fn over_shares(
+        &self,
+        plan: &Arc<dyn ExecutionPlan>,
+        placement: &Placement,
+        part: impl Fn(Part<'_>) -> Result<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let of = |node: NodeId| {
+            part(Part {
+                is_read: &|app, time| placement.node(app, time) == Some(node),
+                with_others: node == self.0.own,
+                partitions: self.0.partitions,
+            })
+        };
+        let mut shares = Vec::new();
+        for node in &self.0.others {
+            let part = of(node.id)?;
+            if !reads_segments(&part) {
+                continue;
+            }
+            match self.0.codec.encode_plan(&part) {
+                Ok(message) => shares.push(Share::new(node.clone(), message.into())),
+                Err(error) => {
+                    tracing::debug!(%error, "a part of a plan is not distributed");
+                    return Ok(None);
+                }
+            }
+        }
+        if shares.is_empty() {
+            return Ok(None);
+        }
+        let local = of(self.0.own)?;
+        let distributed = DistributedExec::new(plan, local, shares, Arc::clone(&self.0));
+        Ok(Some(Arc::new(distributed)))
+    }
 }
 
-/// The segments that a fragment reads, as [`Placement::of`] has them.
-fn segments(fragment: &Arc<dyn ExecutionPlan>) -> Vec<(AppId, i64, u64)> {
+/// The segments that a fragment reads.
+fn segments(fragment: &Arc<dyn ExecutionPlan>) -> Vec<ScannedPart> {
     let mut found = scanned_parts(fragment.as_ref()).unwrap_or_default();
     for child in fragment.children() {
         found.extend(segments(child));

@@ -66,7 +66,14 @@ impl Others {
             Deadline::after(Duration::from_secs(36_000)),
         );
         let codec = Arc::new(plan_codec(Arc::clone(store)));
-        Distribution::over(&nodes, least_bytes, &codec, &this.executor.rules, of).unwrap()
+        Distribution::over(
+            &nodes,
+            (least_bytes, this.executor.partitions),
+            &codec,
+            &this.executor.rules,
+            of,
+        )
+        .unwrap()
     }
 }
 

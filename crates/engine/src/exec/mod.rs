@@ -84,7 +84,7 @@ pub(crate) struct Job {
 pub(crate) struct Executor {
     runtime: Arc<RuntimeEnv>,
     memory: usize,
-    partitions: usize,
+    pub(crate) partitions: usize,
     threads: QueryThreads,
     /// The rules that optimise plans behind those of the language.
     pub(crate) rules: Vec<PhysicalRule>,
@@ -238,7 +238,8 @@ impl Executor {
     fn distribution(&self, job: &Job) -> Option<Arc<Distribution>> {
         let (nodes, least_bytes) = self.nodes.as_ref()?;
         let of = (&job.principal, job.times.deadline);
-        Distribution::over(nodes, *least_bytes, &self.codec, &self.rules, of)
+        let reads = (*least_bytes, self.partitions);
+        Distribution::over(nodes, reads, &self.codec, &self.rules, of)
     }
 
     /// A session for one query.

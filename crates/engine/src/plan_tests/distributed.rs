@@ -16,15 +16,17 @@ struct Cluster {
 
 impl Cluster {
     async fn new(behaviour: Behaviour) -> Cluster {
-        // Four hours that are sealed, and one in memory.
+        // Twelve hours of requests that are sealed, and one in memory.
         let world = World::with_column_cache(1 << 20).await;
-        world.store.seal_all().await.unwrap();
-        let batches = vec![(Table::Requests, items(Table::Requests, 4))];
-        let request = AppendRequest {
-            app: world.app,
-            batches,
-        };
-        world.store.append(request).await.unwrap();
+        for hour in 4..=12 {
+            world.store.seal_all().await.unwrap();
+            let batches = vec![(Table::Requests, items(Table::Requests, hour))];
+            let request = AppendRequest {
+                app: world.app,
+                batches,
+            };
+            world.store.append(request).await.unwrap();
+        }
         let config = EngineConfig {
             partitions: 2,
             ..EngineConfig::default()
@@ -77,6 +79,9 @@ const DISTRIBUTED: &[&str] = &[
     "let busy = toscalar(requests | summarize n = count() by name | sort by n desc, name asc | take 1 | project name); requests | where name == busy | summarize count() by user_Id",
     "requests | where duration > toscalar(requests | summarize avg(duration)) | summarize count() by name",
     "requests | summarize hint.strategy = shuffle count() by id | count",
+    "requests | summarize count(), percentiles(duration, 50, 95) by bin(timestamp, 5m), name | order by timestamp asc, name asc",
+    "requests | extend slot = bin(timestamp, 7m) | where duration > 3 | summarize n = count() by slot | summarize max(n), count()",
+    "requests | summarize n = count() by bin(timestamp, 1h) | join kind=leftouter (requests | summarize d = dcount(user_Id) by bin(timestamp, 1h)) on timestamp | project timestamp, n, d",
 ];
 
 /// Queries that read little, or rows that no other node could choose.
@@ -118,6 +123,50 @@ async fn distributed_queries_have_the_answers_of_one_node() {
     let cluster = Cluster::new(Behaviour::Healthy).await;
     cluster.compare(false).await;
     assert_eq!(cluster.others.running.load(Ordering::SeqCst), 0);
+}
+
+/// Whether the share of this node is aggregated in full: the phase below the distributed node is the last one.
+fn is_partitionwise(ran: &Ran) -> bool {
+    let lines = ran.plan.lines().map(str::trim_start);
+    let mut lines = lines.skip_while(|line| !line.starts_with("DistributedExec"));
+    let below = lines.nth(1).expect("the query is distributed");
+    below.starts_with("AggregateExec: mode=Final")
+        || below.starts_with("AggregateExec: mode=Single")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_compute_whole_groups_of_bins() {
+    let cluster = Cluster::new(Behaviour::Healthy).await;
+    for (query, expected) in [
+        ("requests | summarize count() by bin(timestamp, 5m)", true),
+        (
+            "requests | summarize percentile(duration, 95) by name, bin(timestamp, 1h)",
+            true,
+        ),
+        (
+            "requests | extend slot = bin(timestamp, 20m) | where duration > 3 | summarize dcount(user_Id) by slot",
+            true,
+        ),
+        (
+            "requests | summarize n = count() by bin(timestamp, 1h) | order by n desc, timestamp asc | take 3",
+            true,
+        ),
+        // Bins of two segments.
+        ("requests | summarize count() by bin(timestamp, 2h)", false),
+        // Hours whose bins are the same are one unit, and one node would read most.
+        ("requests | summarize count() by bin(timestamp, 59m)", false),
+        // Groups of several times.
+        ("requests | summarize count() by name", false),
+        (
+            "requests | summarize count() by hourofday(timestamp), name",
+            false,
+        ),
+        ("requests | summarize count() by bin(duration, 10)", false),
+    ] {
+        let ran = cluster.run(query).await;
+        assert_eq!(is_partitionwise(&ran), expected, "{query}\n{}", ran.plan);
+        assert_eq!(ran.rows(), cluster.world.run(query).await.rows(), "{query}");
+    }
 }
 
 /// The distributed node of a plan.

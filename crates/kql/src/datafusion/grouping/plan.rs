@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{Result, ScalarValue};
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_expr::expressions::{Column, Literal};
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
-use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 
 use crate::aggregates::{picks_largest, takes_dictionary};
-use crate::functions::BIN;
+use crate::bins::bin_of_column;
 
 /// The most bins of time that the statistics of the input may allow.
 const MAX_BINS: i64 = 65_536;
@@ -214,27 +214,14 @@ impl CodedExpr {
 
 /// `bin(column, width)` over times whose bounds allow few bins.
 fn bins(expr: &Arc<dyn PhysicalExpr>, input: &Arc<dyn ExecutionPlan>) -> Result<Option<Key>> {
-    let Some(call) = expr.downcast_ref::<ScalarFunctionExpr>() else {
+    let Some((column, width)) = bin_of_column(expr) else {
         return Ok(None);
     };
-    let [value, width] = call.args() else {
-        return Ok(None);
-    };
-    let (Some(column), Some(width)) = (
-        value.downcast_ref::<Column>(),
-        width.downcast_ref::<Literal>(),
-    ) else {
-        return Ok(None);
-    };
-    let ScalarValue::Int64(Some(width @ 1..)) = *width.value() else {
-        return Ok(None);
-    };
-    let is_long = *input.schema().field(column.index()).data_type() == DataType::Int64;
-    if call.name() != BIN.name() || !is_long {
+    if *input.schema().field(column).data_type() != DataType::Int64 {
         return Ok(None);
     }
     let known = StatisticsContext::new().compute(input.as_ref(), &StatisticsArgs::new())?;
-    let Some(column_bounds) = known.column_statistics.get(column.index()) else {
+    let Some(column_bounds) = known.column_statistics.get(column) else {
         return Ok(None);
     };
     let bound = |value: Option<&ScalarValue>| match value {
@@ -248,10 +235,7 @@ fn bins(expr: &Arc<dyn PhysicalExpr>, input: &Arc<dyn ExecutionPlan>) -> Result<
     let (Some(min), Some(max)) = (min, max) else {
         return Ok(None);
     };
-    Ok(((max - min) / width <= MAX_BINS).then(|| Key::Bins {
-        column: column.index(),
-        width,
-    }))
+    Ok(((max - min) / width <= MAX_BINS).then(|| Key::Bins { column, width }))
 }
 
 /// The latest rows, if all aggregates pick the row with the largest value of one column, which is a time if the scan can select by it.

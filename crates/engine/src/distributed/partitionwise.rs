@@ -1,0 +1,274 @@
+//! Partitionwise aggregation: each node computes the groups of its share in full.
+//!
+//! Rows of different bins of time are never in the same group. If a key of an aggregation is `bin(timestamp, width)`, and each bin lies at one node, the nodes return
+//! groups in place of the states of a partial aggregation, and nothing is left to merge. Bins of rows that are in no segment belong to the node of the query.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::union::UnionExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use hindsight_kql::bin_of_column;
+use hindsight_store::{
+    MemoryTimes, NodeId, TICKS_PER_HOUR, TIMESTAMP, scanned_column, scanned_parts, times_in_memory,
+};
+
+use super::fragments::{Reduction, reduction};
+use super::placement::{Hour, Unit, hour_of};
+
+type Plan = Arc<dyn ExecutionPlan>;
+
+/// An aggregation in two phases.
+pub(super) struct TwoPhases<'a> {
+    last: &'a Plan,
+    partial: &'a AggregateExec,
+}
+
+impl<'a> TwoPhases<'a> {
+    /// `None` if `plan` is another node, or an aggregation that other nodes could not compute.
+    pub(super) fn of(plan: &'a Plan) -> Option<TwoPhases<'a>> {
+        let last = plan.downcast_ref::<AggregateExec>()?;
+        let is_last = matches!(
+            last.mode(),
+            AggregateMode::Final | AggregateMode::FinalPartitioned
+        );
+        if !is_last || last.limit_options().is_some() || plan.output_ordering().is_some() {
+            return None;
+        }
+        let partial = partial_phase(last.input())?;
+        let is_plain = partial.group_expr().is_single();
+        is_plain.then_some(TwoPhases {
+            last: plan,
+            partial,
+        })
+    }
+
+    /// What is aggregated.
+    pub(super) fn input(&self) -> &'a Plan {
+        self.partial.input()
+    }
+
+    /// The aggregation over another input.
+    pub(super) fn over(&self, input: Plan) -> Result<Plan> {
+        if input.output_partitioning().partition_count() == 1 {
+            let single = AggregateExec::try_new(
+                AggregateMode::Single,
+                self.partial.group_expr().clone(),
+                self.partial.aggr_expr().to_vec(),
+                self.partial.filter_expr().to_vec(),
+                Arc::clone(&input),
+                self.partial.input_schema(),
+            )?;
+            if single.schema() == self.last.schema() {
+                return Ok(Arc::new(single));
+            }
+        }
+        over(self.last, input)
+    }
+
+    /// The units of hours that have no bin in common. `None` if no key has bins, or if they are not known.
+    ///
+    /// Hours with rows of the same bin are one unit. Bins that are wider than an hour must not make any: it would be read where no other query reads it.
+    pub(super) fn units(&self, own: NodeId) -> Option<Vec<Unit>> {
+        let keys = self.partial.group_expr().expr().iter();
+        let mut keys = keys.filter_map(|(expr, _)| Reads::of(self.input(), expr));
+        keys.find_map(|reads| reads.units(own))
+    }
+}
+
+/// The partial phase of an aggregation, below what unites or distributes its partitions.
+fn partial_phase(plan: &Plan) -> Option<&AggregateExec> {
+    if reduction(plan) == Some(Reduction::Aggregate) {
+        return plan.downcast_ref::<AggregateExec>();
+    }
+    let passes_all = match plan.downcast_ref::<CoalescePartitionsExec>() {
+        Some(merged) => merged.fetch().is_none(),
+        None => plan.is::<RepartitionExec>(),
+    };
+    match plan.children().as_slice() {
+        [input] if passes_all => partial_phase(input),
+        _ => None,
+    }
+}
+
+/// A plan from its root to its partial phase, over another input of that.
+fn over(plan: &Plan, input: Plan) -> Result<Plan> {
+    let is_partial = reduction(plan) == Some(Reduction::Aggregate);
+    let input = match plan.children().as_slice() {
+        [child] if !is_partial => over(child, input)?,
+        _ => input,
+    };
+    replace_children_if_necessary(Arc::clone(plan), vec![input])
+}
+
+/// A key: a column of times, or the bins of one.
+#[derive(Clone, Copy)]
+struct Key {
+    column: usize,
+    width: Option<i64>,
+}
+
+impl Key {
+    fn of(expr: &Arc<dyn PhysicalExpr>) -> Option<Key> {
+        if let Some(column) = expr.downcast_ref::<Column>() {
+            return Some(Key {
+                column: column.index(),
+                width: None,
+            });
+        }
+        let (column, width) = bin_of_column(expr)?;
+        Some(Key {
+            column,
+            width: Some(width),
+        })
+    }
+
+    /// The key over the input of a node that returns `expr` as the column of this key.
+    fn through(self, expr: &Arc<dyn PhysicalExpr>) -> Option<Key> {
+        let below = Key::of(expr)?;
+        let width = match (self.width, below.width) {
+            (Some(_), Some(_)) => return None,
+            (own, other) => own.or(other),
+        };
+        Some(Key { width, ..below })
+    }
+}
+
+/// What is read of an hour.
+#[derive(Clone, Copy)]
+struct Read {
+    /// The smallest and the largest time.
+    times: (i64, i64),
+    bytes: u64,
+}
+
+impl Read {
+    fn add(&mut self, other: Read) {
+        let (from, to) = self.times;
+        self.times = (from.min(other.times.0), to.max(other.times.1));
+        self.bytes += other.bytes;
+    }
+}
+
+/// What a plan reads whose rows a key bins.
+#[derive(Default)]
+struct Reads {
+    width: Option<i64>,
+    hours: BTreeMap<Hour, Read>,
+    /// The smallest and the largest times of what is in no segment.
+    others: Vec<(i64, i64)>,
+}
+
+impl Reads {
+    /// `None` if `expr` does not bin the times of all rows of `plan` by the same width, or if their times are not known.
+    fn of(plan: &Plan, expr: &Arc<dyn PhysicalExpr>) -> Option<Reads> {
+        let mut reads = Reads::default();
+        reads.add(plan, Key::of(expr)?)?;
+        Some(reads)
+    }
+
+    fn add(&mut self, plan: &Plan, key: Key) -> Option<()> {
+        if let Some(parts) = scanned_parts(plan.as_ref()) {
+            let expr = scanned_column(plan.as_ref(), key.column)?;
+            self.add_width(key.through(&expr).filter(|_| reads_time(&expr))?)?;
+            for part in parts {
+                let read = Read {
+                    times: part.times,
+                    bytes: part.bytes,
+                };
+                let hour = hour_of(part.app, part.times.0);
+                self.hours
+                    .entry(hour)
+                    .or_insert(Read { bytes: 0, ..read })
+                    .add(read);
+            }
+            return Some(());
+        }
+        if let Some(times) = times_in_memory(plan.as_ref(), key.column) {
+            self.add_width(key)?;
+            if let MemoryTimes::Between(from, to) = times {
+                self.others.push((from, to));
+            }
+            return Some(());
+        }
+        if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+            let column = projection.expr().get(key.column)?;
+            return self.add(projection.input(), key.through(&column.expr)?);
+        }
+        if let Some(filter) = plan.downcast_ref::<FilterExec>() {
+            let column = match filter.projection().as_ref() {
+                Some(columns) => *columns.get(key.column)?,
+                None => key.column,
+            };
+            return self.add(filter.input(), Key { column, ..key });
+        }
+        let passes_all = plan.is::<UnionExec>()
+            || plan.is::<CoalescePartitionsExec>()
+            || plan.is::<CooperativeExec>()
+            || plan.is::<EmptyExec>();
+        if !passes_all {
+            return None;
+        }
+        let mut inputs = plan.children().into_iter();
+        inputs.try_for_each(|input| self.add(input, key))
+    }
+
+    fn add_width(&mut self, key: Key) -> Option<()> {
+        let width = key.width?;
+        (*self.width.get_or_insert(width) == width).then_some(())
+    }
+
+    /// As [`TwoPhases::units`].
+    fn units(self, own: NodeId) -> Option<Vec<Unit>> {
+        let width = self.width?;
+        let hours = self.hours.into_iter();
+        let hours = hours.map(|(hour, read)| (Some(hour), read));
+        let others = self.others.into_iter();
+        let others = others.map(|times| (None, Read { times, bytes: 0 }));
+        let mut reads: Vec<(Option<Hour>, Read)> = hours.chain(others).collect();
+        reads.sort_unstable_by_key(|(hour, read)| (read.times, *hour));
+        let mut units: Vec<Unit> = Vec::new();
+        // The last bin of the last unit.
+        let mut last = None;
+        for (hour, read) in reads {
+            let bin = |time: i64| time.div_euclid(width);
+            let (from, to) = (bin(read.times.0), bin(read.times.1));
+            if last.is_none_or(|last| from > last) {
+                units.push(Unit {
+                    hours: Vec::new(),
+                    bytes: 0,
+                    node: None,
+                });
+            }
+            last = last.max(Some(to));
+            let unit = units.last_mut()?;
+            unit.bytes += read.bytes;
+            match hour {
+                Some(hour) => unit.hours.push(hour),
+                None => unit.node = Some(own),
+            }
+        }
+        units.retain(|unit| !unit.hours.is_empty());
+        let is_wide = width > TICKS_PER_HOUR;
+        let mixes = |unit: &Unit| unit.node.is_none() && unit.hours.len() > 1;
+        (!is_wide || !units.iter().any(mixes)).then_some(units)
+    }
+}
+
+/// Whether an expression over the columns of a table reads the times of its items.
+fn reads_time(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    let columns = collect_columns(expr);
+    columns.iter().all(|column| column.name() == TIMESTAMP)
+}
