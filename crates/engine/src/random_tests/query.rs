@@ -4,6 +4,7 @@ use hindsight_kql_types::ScalarType::{self, Bool, DateTime, Dynamic, Long, Real,
 
 use super::expression::{Column, Expressions, KINDS, literal};
 use super::rng::Choice;
+use super::world::{aggregated, source};
 
 /// A query in parts, so that a failure can be shown and varied.
 #[derive(Debug, Clone)]
@@ -60,9 +61,9 @@ pub(super) fn over_parts(choice: &mut Choice) -> Parts {
     }
 }
 
-/// A query over rows of `source`.
-pub(super) fn over(source: Source, choice: &mut Choice) -> Query {
-    query(String::new(), source, None, choice)
+/// A query over rows of segments.
+pub(super) fn over_segments(choice: &mut Choice) -> Query {
+    query(String::new(), source(), Some(aggregated()), choice)
 }
 
 fn query(tables: String, source: Source, other: Option<Source>, choice: &mut Choice) -> Query {
@@ -160,6 +161,17 @@ impl Pipeline<'_> {
     fn name(&mut self) -> String {
         self.names += 1;
         format!("n{}", self.names)
+    }
+
+    /// A name that none of `used` has: one time in three that of a column of the input, of which the new column may be independent.
+    fn new_or_old_name(&mut self, used: &[Column]) -> String {
+        let mut old = self.named();
+        old.retain(|c| used.iter().all(|u| u.name != c.name));
+        if !old.is_empty() && self.choice.percent(33) {
+            self.choice.of(&old).name
+        } else {
+            self.name()
+        }
     }
 
     fn add(&mut self, operator: &str) {
@@ -372,14 +384,14 @@ impl Pipeline<'_> {
         let mut keys = Vec::new();
         for _ in 0..self.choice.below(3) {
             let kind = self.choice.of(&[Long, Text, Bool, DateTime, Real]);
-            let name = self.name();
+            let name = self.new_or_old_name(&columns);
             keys.push(format!("{name} = {}", self.expression(kind, 1)));
             columns.push(column(&name, kind));
         }
         let mut aggregates = Vec::new();
         for _ in 0..1 + self.choice.below(3) {
             let (aggregate, kind) = self.aggregate();
-            let name = self.name();
+            let name = self.new_or_old_name(&columns);
             aggregates.push(format!("{name} = {aggregate}"));
             columns.push(column(&name, kind));
         }
@@ -469,17 +481,18 @@ impl Pipeline<'_> {
         let Some(other) = &self.other else {
             return;
         };
-        let keys: Vec<Column> = self
-            .named()
-            .into_iter()
-            .filter(|c| matches!(c.kind, Long | Text))
-            .collect();
-        if keys.is_empty() {
+        let (other, columns) = (other.name.clone(), other.columns.clone());
+        let keys = ["k", "s", "timestamp"];
+        let keys = columns.iter().filter(|c| keys.contains(&c.name.as_str()));
+        let keys: Vec<Column> = keys.cloned().collect();
+        let mut own = self.named();
+        own.retain(|c| keys.iter().any(|key| key.kind == c.kind));
+        if own.is_empty() {
             return;
         }
-        let (other, columns) = (other.name.clone(), other.columns.clone());
-        let left = self.choice.of(&keys);
-        let right = if left.kind == Long { "k" } else { "s" };
+        let left = self.choice.of(&own);
+        let right = keys.into_iter().find(|key| key.kind == left.kind);
+        let right = right.map(|key| key.name).unwrap_or_default();
         let mut parts = Vec::new();
         let mut added = Vec::new();
         for old in columns {

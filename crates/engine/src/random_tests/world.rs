@@ -7,7 +7,7 @@ use arrow::record_batch::RecordBatch;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use hindsight_kql_types::Dynamic as Value;
-use hindsight_kql_types::ScalarType::{DateTime, Dynamic, Real, String as Text};
+use hindsight_kql_types::ScalarType::{DateTime, Dynamic, Long, Real, String as Text};
 use hindsight_kql_types::ticks::TICKS_PER_HOUR;
 use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, SystemClock, Table};
 
@@ -107,6 +107,20 @@ pub(super) fn source() -> Source {
             column("region", Text),
             column("note", Dynamic),
             column("items", Real),
+        ],
+    }
+}
+
+/// Aggregations of the rows, for joins and unions. A key has the name of the column that it is computed from.
+pub(super) fn aggregated() -> Source {
+    Source {
+        name: "requests\n| summarize k = count(), longest = max(duration) by timestamp = bin(timestamp, 30m), s = name"
+            .to_owned(),
+        columns: vec![
+            column("timestamp", DateTime),
+            column("s", Text),
+            column("k", Long),
+            column("longest", Real),
         ],
     }
 }
