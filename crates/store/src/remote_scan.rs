@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use datafusion::common::Statistics;
+use datafusion::common::stats::Precision;
+use datafusion::common::{ScalarValue, Statistics};
 use datafusion::datasource::physical_plan::parquet::ParquetRowSelection;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
@@ -27,7 +28,7 @@ use crate::chosen_rows::Selections;
 use crate::columns::SegmentSource;
 use crate::promote::PromotedColumn;
 use crate::scan::SegmentScan;
-use crate::schema::Table;
+use crate::schema::{TIMESTAMP, Table};
 use crate::segment::{Checksums, Segment};
 use crate::store::Store;
 use crate::view::{Key, View};
@@ -228,6 +229,7 @@ pub fn part_of_scan(
     }
     // As scans are planned: each partition begins with the newest segments.
     files.sort_by_key(|(_, segment)| Reverse((segment.record.max_ts, segment.record.min_ts)));
+    let statistics = bounds_of_times(source.table(), &files);
     let partitions = partitions.min(files.len()).max(1);
     let mut groups: Vec<(u64, FileGroup)> = vec![(0, FileGroup::default()); partitions];
     for (file, _) in files {
@@ -237,8 +239,24 @@ pub fn part_of_scan(
     }
     let part = FileScanConfigBuilder::from(config.clone())
         .with_file_groups(groups.into_iter().map(|(_, group)| group).collect())
-        .with_statistics(Statistics::new_unknown(source.table()));
+        .with_statistics(statistics);
     Some(DataSourceExec::from_data_source(part.build()))
+}
+
+/// The bounds of the times of segments, by which bins of time are grouped; nothing else of them is known.
+fn bounds_of_times(schema: &SchemaRef, files: &[(&PartitionedFile, &Segment)]) -> Statistics {
+    let mut statistics = Statistics::new_unknown(schema);
+    let columns = &mut statistics.column_statistics;
+    let time = schema.index_of(TIMESTAMP).ok();
+    let min = files.iter().map(|(_, segment)| segment.record.min_ts).min();
+    let max = files.iter().map(|(_, segment)| segment.record.max_ts).max();
+    if let (Some(place), Some(min), Some(max)) =
+        (time.and_then(|time| columns.get_mut(time)), min, max)
+    {
+        place.min_value = Precision::Inexact(ScalarValue::Int64(Some(min)));
+        place.max_value = Precision::Inexact(ScalarValue::Int64(Some(max)));
+    }
+    statistics
 }
 
 impl Store {
