@@ -364,9 +364,14 @@ impl FileScan {
         if let Some(metadata) = &self.metadata {
             return Ok(metadata.clone());
         }
-        let mut reader = self.scan.reader(&self.file)?;
-        let footer = reader.get_metadata(None).await?;
-        let metadata = ArrowReaderMetadata::try_new(footer, ArrowReaderOptions::new())?;
+        let (footers, id) = (&self.scan.access.footers, self.segment.record.id);
+        let metadata = match footers.get(id) {
+            Some(metadata) => metadata,
+            None => {
+                let footer = self.scan.reader(&self.file)?.get_metadata(None).await?;
+                ArrowReaderMetadata::try_new(footer, ArrowReaderOptions::new())?
+            }
+        };
         self.metadata = Some(metadata.clone());
         Ok(metadata)
     }

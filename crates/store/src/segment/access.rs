@@ -81,11 +81,12 @@ impl SegmentAccess {
     fn footer(&self, segment: &Segment) -> parquet::errors::Result<Arc<ParquetMetaData>> {
         let id = segment.record.id;
         match self.footers.get(id) {
-            Some(footer) => Ok(footer),
+            Some(footer) => Ok(footer.metadata().clone()),
             None => {
                 let file = SegmentFileReader::open_for_parts(segment)?;
-                self.footers
-                    .read(segment, &file)
+                let footer = self.footers.read(segment, &file);
+                footer
+                    .map(|footer| footer.metadata().clone())
                     .map_err(|error| file.unparsable(error))
             }
         }

@@ -4,12 +4,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::Result;
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
 
 use super::{Segment, SegmentFileReader};
 
-/// The footers that were used last, up to a number of bytes. Those of segments that are gone, such as merged ones, are forgotten with
+/// What the Arrow schema of a column takes in memory, about.
+const FIELD_BYTES: usize = 512;
+
+/// The footers that were used last, with their Arrow schemas, up to a number of bytes. Those of segments that are gone, such as merged ones, are forgotten with
 /// the next one that is kept.
 #[derive(Debug)]
 pub(crate) struct FooterCache {
@@ -26,7 +30,7 @@ struct State {
 
 #[derive(Debug)]
 struct Entry {
-    footer: Arc<ParquetMetaData>,
+    footer: ArrowReaderMetadata,
     bytes: usize,
     used: u64,
     segment: Weak<()>,
@@ -40,7 +44,7 @@ impl FooterCache {
         }
     }
 
-    pub(crate) fn get(&self, segment: i64) -> Option<Arc<ParquetMetaData>> {
+    pub(crate) fn get(&self, segment: i64) -> Option<ArrowReaderMetadata> {
         let mut state = self.state.lock();
         state.clock += 1;
         let now = state.clock;
@@ -54,20 +58,20 @@ impl FooterCache {
         &self,
         segment: &Segment,
         file: &SegmentFileReader,
-    ) -> Result<Arc<ParquetMetaData>> {
+    ) -> Result<ArrowReaderMetadata> {
         let footer = ParquetMetaDataReader::new()
             .with_page_index_policy(PageIndexPolicy::Optional)
             .parse_and_finish(file)?;
-        let footer = Arc::new(footer);
+        let footer = ArrowReaderMetadata::try_new(Arc::new(footer), ArrowReaderOptions::new())?;
         self.put(segment.record.id, segment.alive(), footer.clone());
         Ok(footer)
     }
 
-    fn put(&self, id: i64, segment: Weak<()>, footer: Arc<ParquetMetaData>) {
+    fn put(&self, id: i64, segment: Weak<()>, footer: ArrowReaderMetadata) {
         let mut state = self.state.lock();
         state.clock += 1;
         let entry = Entry {
-            bytes: footer.memory_size(),
+            bytes: size_of(&footer),
             footer,
             used: state.clock,
             segment,
@@ -89,17 +93,22 @@ impl FooterCache {
     }
 }
 
+fn size_of(footer: &ArrowReaderMetadata) -> usize {
+    footer.metadata().memory_size() + footer.schema().fields().len() * FIELD_BYTES
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parquet::file::metadata::FileMetaData;
+    use parquet::file::metadata::{FileMetaData, ParquetMetaData};
     use parquet::schema::types::{SchemaDescriptor, Type};
 
-    fn footer() -> Arc<ParquetMetaData> {
+    fn footer() -> ArrowReaderMetadata {
         let schema = Type::group_type_builder("schema").build();
         let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema.expect("a schema"))));
         let file = FileMetaData::new(2, 0, None, None, schema, None);
-        Arc::new(ParquetMetaData::new(file, Vec::new()))
+        let footer = Arc::new(ParquetMetaData::new(file, Vec::new()));
+        ArrowReaderMetadata::try_new(footer, ArrowReaderOptions::new()).expect("an Arrow schema")
     }
 
     #[test]
@@ -110,12 +119,12 @@ mod tests {
         drop(first);
         cache.put(2, Arc::downgrade(&second), footer());
         assert!(cache.get(1).is_none() && cache.get(2).is_some());
-        assert_eq!(cache.state.lock().bytes, footer().memory_size());
+        assert_eq!(cache.state.lock().bytes, size_of(&footer()));
     }
 
     #[test]
     fn beyond_the_limit_the_footer_that_was_not_used_longest_is_forgotten() {
-        let cache = FooterCache::new(2 * footer().memory_size());
+        let cache = FooterCache::new(2 * size_of(&footer()));
         let segment = Arc::new(());
         for id in [1, 2] {
             cache.put(id, Arc::downgrade(&segment), footer());

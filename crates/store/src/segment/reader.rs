@@ -109,13 +109,13 @@ impl AsyncFileReader for SegmentReader {
         async move {
             let id = self.segment.record.id;
             if let Some(footer) = self.access.footers.get(id) {
-                return Ok(footer);
+                return Ok(footer.metadata().clone());
             }
             let (access, segment) = (self.access.clone(), self.segment.clone());
             self.with_file(move |file| {
-                access
-                    .footers
-                    .read(&segment, file)
+                let footer = access.footers.read(&segment, file);
+                footer
+                    .map(|footer| footer.metadata().clone())
                     .map_err(|error| file.unparsable(error))
             })
             .await
