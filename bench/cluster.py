@@ -5,7 +5,7 @@ processor of its own. A query runs at both in turn.
 usage: cluster.py [--nodes N] [--requests N] [--runs N]
 
 Each cluster has its own PostgreSQL and its own folder of segments. The cache of columns is small (`COLUMN_CACHE`), so columns are decoded from segments
-each time and the queries of `SCANS` are bound by their scans. `speedup` is the time of one node by that of N, of the medians; N is linear. `busy` is the
+each time and the queries of `SCANS` are bound by their scans. A query takes until the last byte of its reply. `speedup` is the time of one node by that of N, of the medians; N is linear. `busy` is the
 processor time of one node, of the node of the query among N, and of the busiest other one: what the others do not take over, and what a node waits
 for, is in it. Small queries stay at one node: their ratio is what a cluster costs them.
 
@@ -90,7 +90,7 @@ class Cluster:
     def time(self, query):
         """The milliseconds of a query, its rows, and the milliseconds of processor time of each node."""
         before = [service.processor_time() for service in self.services]
-        took, rows = self.first.time_query(self.app, self.key, query)
+        took, rows = self.first.time_reply(self.app, self.key, query)
         busy = [service.processor_time() - since for service, since in zip(self.services, before)]
         return took, rows, busy
 
