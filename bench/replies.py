@@ -90,17 +90,26 @@ def cached(address, app, key, seconds=5.0):
     print(f"cached reply: {total / seconds:,.0f} requests/s on 32 connections", flush=True)
 
 
-def small_metric(address, app, key, end, runs=25):
+def median(connection, asked, runs=25):
+    """The median milliseconds of a request until the last byte of its reply, after one that is not counted."""
+    times = []
+    for _ in range(runs + 1):
+        started = time.perf_counter()
+        connection.ask(asked)
+        times.append((time.perf_counter() - started) * 1000)
+    return statistics.median(times[1:])
+
+
+def small(address, app, key, end, queries):
+    """The smallest requests, uncached: metrics of an hour, and the look-up and the latest items of `queries`."""
     hour = f"{end - datetime.timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}/{end:%Y-%m-%dT%H:%M:%SZ}"
     connection = Connection(address)
     for metric, more in [("requests/count", {}), ("requests/duration", {"interval": "PT5M"})]:
         asked = request(app, key, "metrics/" + metric, "no-store", timespan=hour, **more)
-        times = []
-        for _ in range(runs + 1):
-            started = time.perf_counter()
-            connection.ask(asked)
-            times.append((time.perf_counter() - started) * 1000)
-        print(f"uncached metric {metric} of an hour: median {statistics.median(times[1:]):.1f} ms", flush=True)
+        print(f"uncached metric {metric} of an hour: median {median(connection, asked):.1f} ms", flush=True)
+    for name, what in [("Q10", "look-up by id"), ("Q9", "latest 100 requests")]:
+        asked = request(app, key, "query", "no-store", query=queries[name])
+        print(f"uncached {what}: median {median(connection, asked):.1f} ms", flush=True)
 
 
 def resident(pid):

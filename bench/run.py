@@ -125,7 +125,7 @@ def main():
         ours, theirs = time_queries(service, app["appId"], key, end, args.runs, mergetree)
         if not args.only_queries:
             replies.cached(service.address, app["appId"], key)
-            replies.small_metric(service.address, app["appId"], key, end)
+            replies.small(service.address, app["appId"], key, end, queries.kql(end))
             replies.large(service.address, app["appId"], key, service.process.pid, min(args.requests, replies.LARGE_ROWS))
         service.stop()
         report(ours, others, theirs if args.peers else {})
