@@ -12,7 +12,8 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use super::cancellation;
 use super::corrections::{
     functional_dependencies, input_equivalences, key_names, large_literal, lost_order,
-    ordered_input, self_equality, statistics_cost, statistics_names, volatile_filter,
+    ordered_input, reversed_comparison, self_equality, statistics_cost, statistics_names,
+    volatile_filter,
 };
 use super::partitioning::increase;
 use super::planner::{KqlQueryPlanner, PlanPass};
@@ -87,7 +88,7 @@ pub(super) const INAPPLICABLE: [&str; 6] = [
 ];
 
 /// All corrections, in the order in which they are applied.
-pub(super) static CORRECTIONS: [Correction; 14] = [
+pub(super) static CORRECTIONS: [Correction; 15] = [
     Correction {
         rules: &["extract_equijoin_predicate"],
         action: Action::Remove,
@@ -133,6 +134,16 @@ pub(super) static CORRECTIONS: [Correction; 14] = [
             "range x from 1 to 100000 step 1 | summarize n = count() by k = x % 2000 | where rand() < 0.5
             | summarize half = count() between (800 .. 1200), whole = min(n) == 50",
             "half:bool, whole:bool\ntrue | true",
+        ),
+    },
+    Correction {
+        rules: &["push_down_filter"],
+        action: Action::WrapLogical(reversed_comparison::rewrite),
+        because: "an equality of a column and one of its literal with the column, in one filter, are taken for two values, so no row passes",
+        upstream: NOT_REPORTED,
+        canary: Canary::Answer(
+            "datatable(k:long)[1, 2, 3] | where k == 2 | where 2 == iff(true, k, k)",
+            "k:long\n2",
         ),
     },
     Correction {

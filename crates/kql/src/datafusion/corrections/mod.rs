@@ -7,6 +7,7 @@ pub(super) mod key_names;
 pub(crate) mod large_literal;
 pub(super) mod lost_order;
 pub(super) mod ordered_input;
+pub(super) mod reversed_comparison;
 pub(super) mod self_equality;
 pub(super) mod statistics_cost;
 pub(super) mod statistics_names;
