@@ -343,10 +343,10 @@ class Imports(Folder):
             app, key = server.new_app("shop")
             command = [PROGRAM, "import", "--app", "shop", "--data", server.data, str(blobs)]
             stopped = 0
-            for number in range(40):
+            for number in range(25):
                 importing = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 try:
-                    importing.communicate(timeout=0.4 + 0.1 * number)
+                    importing.communicate(timeout=0.1 * 1.25 ** number)
                     break
                 except subprocess.TimeoutExpired:
                     if number % 3 == 1:
