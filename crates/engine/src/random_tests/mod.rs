@@ -459,3 +459,22 @@ async fn random_queries_over_segments() {
     let world = World::new().await;
     run_all(query::over_segments, &world, true).await;
 }
+
+/// Queries over segments whose ways differed.
+const FOUND: [&str; 1] = [
+    // A filter that DataFusion derived from the minimum left out rows that the maximum needs.
+    "requests | summarize low = min(resultCode), high = max(coalesce(tostring(customDimensions.size), tostring(customDimensions.region)))",
+];
+
+#[tokio::test]
+async fn what_random_queries_found_stays_mended() {
+    let world = World::new().await;
+    let (ways, catalog) = (Ways::new(&world), world.catalog());
+    for query in FOUND {
+        let unpushed = ways.rows(query, &catalog, Way::Unpushed).await;
+        assert!(unpushed.is_ok(), "{query}");
+        for way in [Way::Optimised, Way::Distributed, Way::WithLeaves] {
+            assert_eq!(ways.rows(query, &catalog, way).await, unpushed, "{query}");
+        }
+    }
+}
