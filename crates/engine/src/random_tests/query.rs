@@ -4,7 +4,6 @@ use hindsight_kql_types::ScalarType::{self, Bool, DateTime, Dynamic, Long, Real,
 
 use super::expression::{Column, Expressions, KINDS, literal};
 use super::rng::Choice;
-use super::world::{aggregated, source};
 
 /// A query in parts, so that a failure can be shown and varied.
 #[derive(Debug, Clone)]
@@ -61,9 +60,9 @@ pub(super) fn over_parts(choice: &mut Choice) -> Parts {
     }
 }
 
-/// A query over rows of segments.
-pub(super) fn over_segments(choice: &mut Choice) -> Query {
-    query(String::new(), source(), Some(aggregated()), choice)
+/// A query over rows of `source`, which may join or unite them with those of `other`.
+pub(super) fn over(source: Source, other: Source, choice: &mut Choice) -> Query {
+    query(String::new(), source, Some(other), choice)
 }
 
 fn query(tables: String, source: Source, other: Option<Source>, choice: &mut Choice) -> Query {
