@@ -22,7 +22,8 @@ pub fn config() -> SessionConfig {
     options.optimizer.prefer_existing_sort = true;
     // The first groups by a minimum or maximum would be kept in a table of keys in which NaN does not equal itself.
     options.optimizer.enable_topk_aggregation = false;
-    // The filter that DataFusion 55.2 derives from the minima and maxima that an aggregation has found leaves out rows that another of them needs.
+    // DataFusion 55.2 derives a filter of rows from the minima and maxima that an aggregation has found, and considers those of columns alone: a minimum
+    // or maximum of an expression beside them would miss rows.
     options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
     // A predicate that two aggregates share is computed once below them, and its field may then be nullable although the
     // plan's schema says otherwise. No code depends on that, so such a plan is accepted.
