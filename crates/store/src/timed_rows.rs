@@ -158,3 +158,62 @@ impl MemoryTimes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{ArrayRef, Int64Array};
+    use datafusion::physical_expr::expressions::Column;
+
+    use super::*;
+
+    /// A leaf with the columns `n` and `timestamp`, in two batches.
+    fn leaf(
+        times: [Vec<Option<i64>>; 2],
+        projection: Option<Vec<usize>>,
+    ) -> Arc<dyn ExecutionPlan> {
+        let batch = |times: Vec<Option<i64>>| {
+            let numbers: ArrayRef = Arc::new(Int64Array::from(vec![7; times.len()]));
+            let times: ArrayRef = Arc::new(Int64Array::from(times));
+            let columns = [("n", numbers, true), (TIMESTAMP, times, true)];
+            RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+        };
+        let batches = times.map(batch);
+        let schema = batches[0].schema();
+        let source = MemorySourceConfig::try_new(&[batches.to_vec()], schema, projection);
+        DataSourceExec::from_data_source(source.unwrap())
+    }
+
+    #[test]
+    fn times_in_memory_are_those_of_all_batches() {
+        let rows = [vec![Some(5), Some(3)], vec![Some(9)]];
+        let all = leaf(rows.clone(), None);
+        assert_eq!(
+            times_in_memory(all.as_ref(), 1),
+            Some(MemoryTimes::Between(3, 9))
+        );
+        assert_eq!(times_in_memory(all.as_ref(), 0), None, "n has no times");
+        let projected = leaf(rows, Some(vec![1]));
+        assert_eq!(
+            times_in_memory(projected.as_ref(), 0),
+            Some(MemoryTimes::Between(3, 9))
+        );
+        let none = leaf([vec![], vec![]], None);
+        assert_eq!(times_in_memory(none.as_ref(), 1), Some(MemoryTimes::None));
+        let unknown = leaf([vec![Some(5)], vec![None]], None);
+        assert_eq!(times_in_memory(unknown.as_ref(), 1), None);
+    }
+
+    #[test]
+    fn timed_rows_keep_their_times_under_a_projection() {
+        let rows = leaf([vec![Some(5)], vec![]], None);
+        let timed: Arc<dyn ExecutionPlan> = Arc::new(TimedRowsExec::new(rows, (2, 8)));
+        let known = Some(MemoryTimes::Between(2, 8));
+        assert_eq!(times_in_memory(timed.as_ref(), 1), known);
+        let column = Arc::new(Column::new(TIMESTAMP, 1)) as Arc<dyn PhysicalExpr>;
+        let projection =
+            ProjectionExec::try_new([(column, TIMESTAMP.to_owned())], Arc::clone(&timed)).unwrap();
+        let swapped = timed.try_swapping_with_projection(&projection).unwrap();
+        let swapped = swapped.expect("a leaf takes the projection of a column");
+        assert_eq!(times_in_memory(swapped.as_ref(), 0), known);
+    }
+}
