@@ -25,7 +25,7 @@ use hindsight_store::{
     MemoryTimes, NodeId, TICKS_PER_HOUR, TIMESTAMP, scanned_column, scanned_parts, times_in_memory,
 };
 
-use super::fragments::{Reduction, reduction};
+use super::fragments::{Reduction, divisible_bytes, reduction};
 use super::placement::{Hour, Unit, hour_of};
 
 type Plan = Arc<dyn ExecutionPlan>;
@@ -175,12 +175,18 @@ impl Reads {
     /// `None` if `expr` does not bin the times of all rows of `plan` by the same width, or if their times are not known.
     fn of(plan: &Plan, expr: &Arc<dyn PhysicalExpr>) -> Option<Reads> {
         let mut reads = Reads::default();
-        reads.add(plan, Key::of(expr)?)?;
+        reads.add(plan, Key::of(expr)?, true)?;
         Some(reads)
     }
 
-    fn add(&mut self, plan: &Plan, key: Key) -> Option<()> {
+    /// Adds a plan below one of which each node reads its part (`divided`), or that stays at the node of the query.
+    fn add(&mut self, plan: &Plan, key: Key, divided: bool) -> Option<()> {
+        // As `Part::of` divides it.
+        let divided = divided && divisible_bytes(plan).is_some();
         if let Some(parts) = scanned_parts(plan.as_ref()) {
+            if !divided {
+                return None;
+            }
             let expr = scanned_column(plan.as_ref(), key.column)?;
             self.add_width(key.through(&expr).filter(|_| reads_time(&expr))?)?;
             for part in parts {
@@ -205,14 +211,14 @@ impl Reads {
         }
         if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
             let column = projection.expr().get(key.column)?;
-            return self.add(projection.input(), key.through(&column.expr)?);
+            return self.add(projection.input(), key.through(&column.expr)?, divided);
         }
         if let Some(filter) = plan.downcast_ref::<FilterExec>() {
             let column = match filter.projection().as_ref() {
                 Some(columns) => *columns.get(key.column)?,
                 None => key.column,
             };
-            return self.add(filter.input(), Key { column, ..key });
+            return self.add(filter.input(), Key { column, ..key }, divided);
         }
         let passes_all = plan.is::<UnionExec>()
             || plan.is::<CoalescePartitionsExec>()
@@ -222,7 +228,7 @@ impl Reads {
             return None;
         }
         let mut inputs = plan.children().into_iter();
-        inputs.try_for_each(|input| self.add(input, key))
+        inputs.try_for_each(|input| self.add(input, key, divided))
     }
 
     fn add_width(&mut self, key: Key) -> Option<()> {

@@ -16,10 +16,12 @@ struct Cluster {
 
 impl Cluster {
     async fn new(behaviour: Behaviour) -> Cluster {
-        // Twelve hours of requests that are sealed, and one in memory.
+        // Twelve hours of requests that are sealed, one of which is in memory too, and one that is in memory alone.
         let world = World::with_column_cache(1 << 20).await;
-        for hour in 4..=12 {
-            world.store.seal_all().await.unwrap();
+        for hour in (4..12).chain([11, 12]) {
+            if hour < 12 {
+                world.store.seal_all().await.unwrap();
+            }
             let batches = vec![(Table::Requests, items(Table::Requests, hour))];
             let request = AppendRequest {
                 app: world.app,
@@ -59,7 +61,7 @@ const DISTRIBUTED: &[&str] = &[
     "requests | summarize countif(duration > 20)",
     "requests | summarize n = count(), avg(duration), sum(duration), min(id), max(timestamp) by name",
     "requests | summarize dcount(user_Id), dcountif(id, success == false) by bin(timestamp, 30m)",
-    "requests | summarize percentiles(duration, 50, 95, 99), stdev(duration) by cloud_RoleName",
+    "requests | summarize percentiles(duration, 50, 95, 99), s = round(stdev(duration), 6) by cloud_RoleName",
     "requests | summarize arg_max(duration, *) by name | project name, duration",
     "requests | summarize take_any(cloud_RoleInstance), countif(success == true), make_set(name) by cloud_RoleName | extend set_name = array_sort_asc(set_name)",
     "requests | where name contains '3' and duration > 20 | project id, name, d = duration * 2",
@@ -81,6 +83,7 @@ const DISTRIBUTED: &[&str] = &[
     "requests | summarize hint.strategy = shuffle count() by id | count",
     "requests | summarize count(), percentiles(duration, 50, 95) by bin(timestamp, 5m), name | order by timestamp asc, name asc",
     "requests | extend slot = bin(timestamp, 7m) | where duration > 3 | summarize n = count() by slot | summarize max(n), count()",
+    "union requests, (requests | where duration > 10 | take 5) | summarize n = count() by bin(timestamp, 1h) | summarize sum(n), count()",
     "requests | summarize n = count() by bin(timestamp, 1h) | join kind=leftouter (requests | summarize d = dcount(user_Id) by bin(timestamp, 1h)) on timestamp | project timestamp, n, d",
 ];
 
