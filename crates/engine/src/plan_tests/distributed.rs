@@ -61,7 +61,7 @@ const DISTRIBUTED: &[&str] = &[
     "requests | summarize countif(duration > 20)",
     "requests | summarize n = count(), avg(duration), sum(duration), min(id), max(timestamp) by name",
     "requests | summarize dcount(user_Id), dcountif(id, success == false) by bin(timestamp, 30m)",
-    "requests | summarize percentiles(duration, 50, 95, 99), s = round(stdev(duration), 6) by cloud_RoleName",
+    "requests | summarize percentiles(duration, 50, 95, 99), s = round(stdev(duration), 6) by name",
     "requests | summarize arg_max(duration, *) by name | project name, duration",
     "requests | summarize take_any(cloud_RoleInstance), countif(success == true), make_set(name) by cloud_RoleName | extend set_name = array_sort_asc(set_name)",
     "requests | where name contains '3' and duration > 20 | project id, name, d = duration * 2",
