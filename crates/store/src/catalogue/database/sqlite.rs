@@ -95,8 +95,7 @@ impl Writer {
     ) -> sqlx::Result<Writer> {
         let changes = Changes::default();
         let watched = changes.clone();
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
+        let pool = connections(1)
             .after_connect(move |connection, _| {
                 let changes = watched.clone();
                 Box::pin(async move { changes.watch(connection).await })
@@ -141,15 +140,9 @@ impl SqliteDatabase {
     ) -> sqlx::Result<SqliteDatabase> {
         // A change that went past the checksums would look like damage at the next start.
         let reading = options(path).pragma("query_only", "on");
-        let pool = SqlitePoolOptions::new()
-            .max_connections(4)
-            .connect_with(reading.clone())
-            .await?;
-        let watcher = SqlitePoolOptions::new()
-            .max_connections(1)
+        let pool = connections(4).connect_with(reading.clone()).await?;
+        let watcher = connections(1)
             .min_connections(1)
-            .idle_timeout(None)
-            .max_lifetime(None)
             .connect_with(reading)
             .await?;
         Ok(SqliteDatabase {
@@ -171,10 +164,7 @@ impl SqliteDatabase {
             .read_only(true)
             .immutable(is_closed)
             .busy_timeout(Duration::from_secs(10));
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
-            .connect_with(options)
-            .await?;
+        let pool = connections(1).connect_with(options).await?;
         Ok(SqliteDatabase {
             watcher: pool.clone(),
             writer: Writer {
@@ -300,6 +290,18 @@ fn query(statement: &Statement) -> Query<'_, Sqlite, SqliteArguments> {
     query
 }
 
+/// A pool of at most `most` connections, which live as long as the pool: connections to a file need no renewal.
+///
+/// With a lifetime or an idle timeout SQLx 0.9.0 runs a task that sweeps the pool. Its count of idle connections can underflow, and the
+/// sweep then loops without awaiting: a processor is lost to it, and the runtime does not shut down
+/// (<https://github.com/launchbadge/sqlx/issues/3645>).
+fn connections(most: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(most)
+        .idle_timeout(None)
+        .max_lifetime(None)
+}
+
 fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
@@ -307,4 +309,30 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(Duration::from_secs(10))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::Catalogue;
+    use crate::catalogue::database::Database;
+    use crate::folder;
+
+    /// SQLx sweeps a pool only if its connections end by age or idleness, and its sweep may never end.
+    #[tokio::test]
+    async fn no_pool_is_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
+        let path = folder::catalogue_path(dir.path());
+        let read = Catalogue::open_to_read(&path, true).await.unwrap();
+        for catalogue in [&catalogue, &read] {
+            let Database::Sqlite(file) = &catalogue.database else {
+                panic!("the catalogue is not in a file");
+            };
+            for pool in [&file.pool, &file.writer.pool, &file.watcher] {
+                let options = pool.options();
+                let swept = (options.get_idle_timeout(), options.get_max_lifetime());
+                assert_eq!(swept, (None, None));
+            }
+        }
+    }
 }
