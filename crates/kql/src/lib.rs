@@ -56,6 +56,6 @@ pub use random::RandomSource;
 pub use random_rows::RandomRowSource;
 pub use relation::{Column, ColumnRole, Relation, Scalar};
 pub use reuse::with_sources;
-pub use row_wise::{has_stable_expressions, is_row_wise};
+pub use row_wise::{has_stable_expressions, is_row_wise, passes_rows};
 pub use sorted_column::{SortedColumn, sorted_column};
 pub use steps::{MaterializedTable, Step, StepKind};

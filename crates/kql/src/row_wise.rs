@@ -26,16 +26,23 @@ pub fn is_row_wise(node: &dyn ExecutionPlan) -> bool {
         filter.fetch().is_none()
     } else if let Some(exec) = node.downcast_ref::<TransformExec>() {
         exec.transform().is_row_wise()
-    } else if let Some(hidden) = node.downcast_ref::<HiddenExec>() {
+    } else {
+        passes_rows(node) || node.is::<ProjectionExec>()
+    };
+    is_known && has_stable_expressions(node)
+}
+
+/// Whether a node returns all rows of its inputs and no others, with the columns as they are. `false` for leaves.
+pub fn passes_rows(node: &dyn ExecutionPlan) -> bool {
+    if let Some(hidden) = node.downcast_ref::<HiddenExec>() {
         hidden.hides() != Hide::Children
     } else if let Some(merged) = node.downcast_ref::<CoalescePartitionsExec>() {
         merged.fetch().is_none()
     } else if node.is::<RepartitionExec>() {
         matches!(node.output_partitioning(), Partitioning::RoundRobinBatch(_))
     } else {
-        node.is::<ProjectionExec>() || node.is::<UnionExec>() || node.is::<CooperativeExec>()
-    };
-    is_known && has_stable_expressions(node)
+        node.is::<UnionExec>() || node.is::<CooperativeExec>()
+    }
 }
 
 /// Whether all expressions of a node have the same value wherever and whenever they are evaluated.

@@ -12,15 +12,13 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
-use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
-use hindsight_kql::bin_of_column;
+use hindsight_kql::{bin_of_column, passes_rows};
 use hindsight_store::{
     MemoryTimes, NodeId, TICKS_PER_HOUR, TIMESTAMP, scanned_column, scanned_parts, times_in_memory,
 };
@@ -220,11 +218,7 @@ impl Reads {
             };
             return self.add(filter.input(), Key { column, ..key }, divided);
         }
-        let passes_all = plan.is::<UnionExec>()
-            || plan.is::<CoalescePartitionsExec>()
-            || plan.is::<CooperativeExec>()
-            || plan.is::<EmptyExec>();
-        if !passes_all {
+        if !passes_rows(plan.as_ref()) && !plan.is::<EmptyExec>() {
             return None;
         }
         let mut inputs = plan.children().into_iter();

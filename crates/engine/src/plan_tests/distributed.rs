@@ -84,6 +84,7 @@ const DISTRIBUTED: &[&str] = &[
     "requests | summarize count(), percentiles(duration, 50, 95) by bin(timestamp, 5m), name | order by timestamp asc, name asc",
     "requests | extend slot = bin(timestamp, 7m) | where duration > 3 | summarize n = count() by slot | summarize max(n), count()",
     "union requests, (requests | where duration > 10 | take 5) | summarize n = count() by bin(timestamp, 1h) | summarize sum(n), count()",
+    "union requests, dependencies, (traces | where message has 'deadlock') | summarize count(), dcount(name), max(id) by bin(timestamp, 7m), itemType",
     "requests | summarize n = count() by bin(timestamp, 1h) | join kind=leftouter (requests | summarize d = dcount(user_Id) by bin(timestamp, 1h)) on timestamp | project timestamp, n, d",
 ];
 
@@ -153,6 +154,14 @@ async fn nodes_compute_whole_groups_of_bins() {
         (
             "requests | summarize n = count() by bin(timestamp, 1h) | order by n desc, timestamp asc | take 3",
             true,
+        ),
+        (
+            "union requests, dependencies, traces | summarize count(), max(id) by itemType, bin(timestamp, 5m)",
+            true,
+        ),
+        (
+            "union requests, (dependencies | extend timestamp = timestamp + 1m) | summarize count() by itemType, bin(timestamp, 5m)",
+            false,
         ),
         // Bins of two segments.
         ("requests | summarize count() by bin(timestamp, 2h)", false),
