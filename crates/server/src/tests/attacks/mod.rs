@@ -13,7 +13,7 @@ struct Row(u8, &'static str, &'static [(&'static str, &'static str)]);
 const IDENTITY: &str = "crates/server/src/tests/attacks/identity.rs";
 const ISOLATION: &str = "crates/server/src/tests/attacks/isolation.rs";
 const INGESTION: &str = "crates/server/src/tests/attacks/ingestion.rs";
-const OTLP: &str = "crates/server/src/tests/otlp/protocol.rs";
+const OTLP: &str = "crates/server/src/tests/otlp/refusals.rs";
 const LIMITS: &str = "crates/server/src/tests/attacks/limits.rs";
 const OAUTH: &str = "crates/server/src/tests/oauth/attacks.rs";
 const PAGES: &str = "crates/server/src/tests/oauth/pages.rs";

@@ -1,7 +1,11 @@
 //! OpenTelemetry in.
 
+mod applications;
+mod metrics;
 mod pairs;
 mod protocol;
+mod refusals;
+mod sending;
 
 use super::*;
 
