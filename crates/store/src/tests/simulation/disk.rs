@@ -10,8 +10,11 @@
 //!
 //! Every call counts, and one call can be made to fail. The random numbers come from one seed, so a run can be repeated.
 
+mod inode;
+mod open_files;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,11 +22,10 @@ use parking_lot::Mutex;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
+use self::inode::Inode;
+use self::open_files::{Handle, Lock};
 use crate::RealFs;
 use crate::vfs::{DirEntry, FileInfo, FileLock, ReadFile, Vfs, WriteFile};
-
-/// What reaches the disk as a whole.
-const BLOCK: usize = 512;
 
 /// How a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,16 +42,6 @@ pub(in crate::tests) enum Fault {
 
 /// One call, as it is recorded.
 type Call = (&'static str, PathBuf, u64);
-
-#[derive(Debug, Clone, Default)]
-struct Inode {
-    cache: Vec<u8>,
-    disk: Vec<u8>,
-    /// Blocks whose content in the cache may differ from the disk's, and that a sync writes.
-    dirty: BTreeSet<usize>,
-    /// Whether the length in the cache is not the disk's.
-    length_dirty: bool,
-}
 
 /// A change of names that is not durable yet.
 #[derive(Debug, Clone)]
@@ -347,91 +339,6 @@ impl Fate {
     }
 }
 
-impl Inode {
-    fn is_dirty(&self) -> bool {
-        self.length_dirty || !self.dirty.is_empty()
-    }
-
-    fn write(&mut self, offset: usize, bytes: &[u8]) {
-        let end = offset + bytes.len();
-        if self.cache.len() < end {
-            self.cache.resize(end, 0);
-            self.length_dirty = true;
-        }
-        self.cache[offset..end].copy_from_slice(bytes);
-        self.dirty.extend(offset / BLOCK..end.div_ceil(BLOCK));
-    }
-
-    fn truncate(&mut self, length: usize) {
-        self.cache.resize(length, 0);
-        self.length_dirty = true;
-        self.dirty.retain(|block| block * BLOCK < length);
-        self.dirty.insert(length / BLOCK);
-    }
-
-    fn write_block(&mut self, block: usize) {
-        let from = block * BLOCK;
-        let to = (from + BLOCK).min(self.cache.len());
-        if from < to {
-            if self.disk.len() < to {
-                self.disk.resize(to, 0);
-            }
-            self.disk[from..to].copy_from_slice(&self.cache[from..to]);
-        }
-    }
-
-    /// Some dirty blocks reach the disk; with `clean`, these are dirty no more.
-    fn write_some(&mut self, random: &mut StdRng, clean: bool) {
-        let share = [0.0, 0.5, 1.0][random.random_range(0..3)];
-        for block in self.dirty.clone() {
-            if random.random_bool(share) {
-                self.write_block(block);
-                if clean {
-                    self.dirty.remove(&block);
-                }
-            }
-        }
-        if self.length_dirty && random.random_bool(share.max(0.3)) {
-            // A longer file that has not got its blocks reads as zeros there.
-            self.disk.resize(self.cache.len(), 0);
-            if clean {
-                self.length_dirty = false;
-            }
-        }
-    }
-
-    fn sync(&mut self) {
-        for block in std::mem::take(&mut self.dirty) {
-            self.write_block(block);
-        }
-        if self.length_dirty {
-            self.disk.resize(self.cache.len(), 0);
-            self.length_dirty = false;
-        }
-    }
-
-    /// Some blocks are written, and the others are forgotten.
-    fn fail_sync(&mut self, random: &mut StdRng) {
-        self.write_some(random, true);
-        let lost = std::mem::take(&mut self.dirty);
-        let keeps_length = !self.length_dirty;
-        if random.random() {
-            for block in lost {
-                let from = block * BLOCK;
-                let to = (from + BLOCK).min(self.cache.len()).min(self.disk.len());
-                if from < to {
-                    self.cache[from..to].copy_from_slice(&self.disk[from..to]);
-                }
-            }
-        }
-        self.length_dirty = !keeps_length;
-    }
-}
-
-fn checksum(bytes: &[u8]) -> u64 {
-    u64::from(crc32c::crc32c(bytes)) << 32 | bytes.len() as u64
-}
-
 /// SQLite reads and writes the catalogue by itself: its files are the machine's.
 fn is_sqlite(path: &Path) -> bool {
     path.file_name()
@@ -627,109 +534,5 @@ impl Vfs for Disk {
 
     fn is_locked(&self, path: &Path) -> bool {
         self.0.lock().locked.contains(path)
-    }
-}
-
-#[derive(Debug)]
-struct Lock {
-    disk: Disk,
-    epoch: u64,
-    path: PathBuf,
-}
-
-impl FileLock for Lock {}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        let mut state = self.disk.0.lock();
-        if state.epoch == self.epoch {
-            state.locked.remove(&self.path);
-        }
-    }
-}
-
-/// An open file.
-#[derive(Debug)]
-struct Handle {
-    disk: Disk,
-    epoch: u64,
-    id: u64,
-    path: PathBuf,
-    offset: usize,
-}
-
-impl Handle {
-    /// Does something with the file, if its process has not ended.
-    fn with<T>(
-        &self,
-        call: &'static str,
-        checksum: u64,
-        work: impl FnOnce(&mut Inode, Fate, &mut StdRng) -> io::Result<T>,
-    ) -> io::Result<T> {
-        let mut state = self.disk.0.lock();
-        if state.epoch != self.epoch {
-            return Err(io::Error::other("the process has ended"));
-        }
-        let fate = state.begin(call, &self.path, checksum)?;
-        let state = &mut *state;
-        match state.inodes.get_mut(&self.id) {
-            Some(inode) => work(inode, fate, &mut state.random),
-            None => Err(io::ErrorKind::NotFound.into()),
-        }
-    }
-}
-
-impl ReadFile for Handle {
-    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-        self.with("read_at", offset, |inode, fate, _| {
-            let from = offset as usize;
-            let found = inode.cache.get(from..from + bytes.len());
-            bytes.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
-            fate.end()
-        })
-    }
-}
-
-impl Write for Handle {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let offset = self.offset;
-        let written = self.with("write", checksum(bytes), |inode, fate, random| {
-            let part = random.random_range(0..=bytes.len());
-            let some = match fate {
-                Fate::Done | Fate::DoneThenError => bytes,
-                Fate::HalfDone => &bytes[..part],
-                Fate::Short => &bytes[..part.max(1)],
-            };
-            inode.write(offset, some);
-            fate.end().map(|()| some.len())
-        })?;
-        self.offset += written;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl WriteFile for Handle {
-    fn sync(&mut self) -> io::Result<()> {
-        self.with("sync", 0, |inode, fate, random| {
-            if fate == Fate::HalfDone {
-                inode.fail_sync(random);
-            } else {
-                inode.sync();
-            }
-            fate.end()
-        })
-    }
-
-    fn truncate(&mut self, length: u64) -> io::Result<()> {
-        self.with("truncate", length, |inode, fate, _| {
-            inode.truncate(length as usize);
-            fate.end()
-        })?;
-        self.offset = length as usize;
-        Ok(())
     }
 }
