@@ -157,7 +157,7 @@ pub(crate) fn decode_within(
 const MOST_OF_SNAPPY: usize = 22;
 
 /// Whether the bytes begin as a stream in the framing format of Snappy; a block cannot. A stream of nothing has no bytes.
-fn is_snappy_stream(body: &[u8]) -> bool {
+pub(super) fn is_snappy_stream(body: &[u8]) -> bool {
     body.is_empty() || body.starts_with(b"\xff\x06\x00\x00sNaPpY")
 }
 
@@ -179,7 +179,7 @@ fn snappy_block(body: &[u8], limit: Limit) -> Result<Vec<u8>, BodyError> {
 }
 
 /// Whether the bytes begin with a zlib header; `deflate` is sent with and without one.
-fn is_zlib(body: &[u8]) -> bool {
+pub(super) fn is_zlib(body: &[u8]) -> bool {
     match body {
         [cmf, flg, ..] => cmf & 0x0f == 8 && (u16::from(*cmf) * 256 + u16::from(*flg)) % 31 == 0,
         _ => false,
@@ -256,69 +256,25 @@ pub(crate) fn expected_size(codec: Codec, body: &[u8]) -> usize {
     told.map_or(usual, |told| told.clamp(body.len(), most))
 }
 
-/// The plain bytes of a body from its beginning on, as many as were asked for. What is broken ends them: it is found when the body is
-/// decoded.
-pub(crate) struct Beginning<'b> {
-    rest: Box<dyn Read + 'b>,
-    plain: Vec<u8>,
-}
-
-impl<'b> Beginning<'b> {
-    /// Nothing yet.
-    pub(crate) fn of(codec: Codec, body: &'b [u8]) -> Beginning<'b> {
-        let rest: Box<dyn Read + 'b> = match codec {
-            Codec::Identity => Box::new(body),
-            Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(body)),
-            Codec::Deflate if is_zlib(body) => Box::new(flate2::bufread::ZlibDecoder::new(body)),
-            Codec::Deflate => Box::new(flate2::bufread::DeflateDecoder::new(body)),
-            Codec::Brotli => Box::new(brotli::Decompressor::new(body, 4096)),
-            Codec::Zstd => match zstd_decoder(body) {
-                Ok(decoder) => Box::new(decoder),
-                Err(_) => Box::new(std::io::empty()),
-            },
-            Codec::Snappy if is_snappy_stream(body) => {
-                Box::new(snap::read::FrameDecoder::new(body))
-            }
-            // A block is decompressed whole; of a large one nothing is read.
-            Codec::Snappy => Box::new(std::io::empty()),
-        };
-        Beginning {
-            rest,
-            plain: Vec::new(),
-        }
-    }
-
-    /// Decompresses the body until at least `length` bytes are plain, or all of them, and returns what is plain.
-    pub(crate) fn bytes(&mut self, length: usize) -> &[u8] {
-        let more = length.saturating_sub(self.plain.len());
-        if more > 0 {
-            self.plain.reserve(more);
-            // A broken body is found when it is decoded.
-            let _ = (&mut *self.rest)
-                .take(bound(more))
-                .read_to_end(&mut self.plain);
-        }
-        &self.plain
-    }
-}
-
-fn zstd_decoder(body: &[u8]) -> std::io::Result<zstd::stream::read::Decoder<'static, &[u8]>> {
+pub(super) fn zstd_decoder(
+    body: &[u8],
+) -> std::io::Result<zstd::stream::read::Decoder<'static, &[u8]>> {
     let mut decoder = zstd::stream::read::Decoder::with_buffer(body)?;
     decoder.window_log_max(ZSTD_WINDOW_LOG)?;
     Ok(decoder)
 }
 
 /// As the count of bytes that a reader takes.
-fn bound(bytes: usize) -> u64 {
+pub(super) fn bound(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use std::io::Write;
 
-    const CODECS: [Codec; 5] = [
+    pub(in crate::ingest) const CODECS: [Codec; 5] = [
         Codec::Gzip,
         Codec::Deflate,
         Codec::Brotli,
@@ -326,7 +282,7 @@ mod tests {
         Codec::Snappy,
     ];
 
-    fn encode(codec: Codec, plain: &[u8]) -> Vec<u8> {
+    pub(in crate::ingest) fn encode(codec: Codec, plain: &[u8]) -> Vec<u8> {
         match codec {
             Codec::Identity => plain.to_vec(),
             Codec::Gzip => {
@@ -460,13 +416,6 @@ mod tests {
                 );
             }
             assert!(decode_within(codec, &packed, 20_000, 10_000).unwrap() == plain);
-            let mut beginning = Beginning::of(codec, &packed);
-            // What was read stays: a second look at less reads nothing.
-            for (few, read) in [(10, 10), (100, 100), (50, 100)] {
-                assert_eq!(beginning.bytes(few), plain.get(..read).unwrap());
-            }
-            let mut broken = Beginning::of(codec, b"\x99not compressed");
-            assert!(broken.bytes(100).len() <= 100);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Telemetry in: from a request's bytes to batches of rows, each item judged on its own.
 
 mod bags;
+mod beginning;
 pub(crate) mod body;
 mod decode;
 mod envelope;
@@ -23,6 +24,7 @@ use hindsight_rows::{AppBatches, Gathered, Row};
 
 use crate::directory::AppRecord;
 
+pub(crate) use beginning::Beginning;
 pub(crate) use outlook::{Expected, Outlook};
 pub(crate) use rules::ItemRules;
 pub(crate) use split::{Next, RawItem, is_separator, next_item, split};

@@ -1,6 +1,7 @@
 //! What the beginning of a body tells of it. A body is judged when it is decoded.
 
-use super::body::{self, Beginning, Codec};
+use super::beginning::Beginning;
+use super::body::{self, Codec};
 use super::split;
 
 /// Bytes at the beginning of a body in which its first instrumentation key is looked for.

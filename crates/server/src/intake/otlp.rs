@@ -21,8 +21,8 @@ use crate::auth::Principal;
 use crate::bodies::Owner;
 use crate::bodies::shares::{NoMemory, Share};
 use crate::directory::{AppRecord, Snapshot};
-use crate::ingest::Verdict;
-use crate::ingest::body::{Beginning, BodyError, Codec};
+use crate::ingest::body::{BodyError, Codec};
+use crate::ingest::{Beginning, Verdict};
 
 /// The most bytes that each row repeats of its resource and scope: six texts of 1,024 characters.
 const REPEATED: usize = 24 << 10;
