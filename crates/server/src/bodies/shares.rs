@@ -138,6 +138,13 @@ impl<K: Eq + Hash + Clone> Shares<K> {
         waiting.map_or(0, |account| account.waiting.len()) >= self.limits.queue.max(1)
     }
 
+    /// Whether another request of some owner would be refused because too many wait.
+    pub(crate) fn is_any_full(&self) -> bool {
+        let state = self.state.lock();
+        let mut owners = state.owners.values();
+        owners.any(|account| account.waiting.len() >= self.limits.queue.max(1))
+    }
+
     /// Waits for `bytes` of memory for a request of `owner`, whose body has `body` bytes.
     pub(crate) async fn enter(
         self: &Arc<Shares<K>>,

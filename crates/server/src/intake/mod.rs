@@ -16,7 +16,7 @@ use hindsight_rows::{AppBatches, Window};
 use hindsight_store::{AppendRequest, StoreError, Table};
 
 pub(crate) use import::{ImportOutcome, import};
-pub(crate) use track::take;
+pub(crate) use track::{Full, take};
 
 use crate::app::App;
 use crate::auth::Principal;

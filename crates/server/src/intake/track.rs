@@ -24,12 +24,60 @@ struct Request {
     principal: Option<Principal>,
 }
 
-impl Request {
-    /// The application whose share of the memory the request uses: that of its first item, if it takes telemetry of this sender.
-    fn owner(&self, app: &App, directory: &Snapshot, key: Option<&str>) -> Owner {
-        let found = find_app(app, directory, self.principal.as_ref(), key?, app.now());
-        found.ok().map(|record| record.id)
+/// Whose requests are refused because too many wait. Theirs are told by their beginning, before they have arrived: at a hundred times the
+/// capacity the refusals cost time that the requests before them need.
+pub(crate) struct Full<'a> {
+    app: &'a App,
+    directory: Option<Arc<Snapshot>>,
+    codec: Codec,
+    principal: Option<&'a Principal>,
+}
+
+impl<'a> Full<'a> {
+    /// As it is now.
+    pub(crate) async fn now(
+        app: &'a App,
+        codec: Codec,
+        principal: Option<&'a Principal>,
+    ) -> Full<'a> {
+        let directory = if app.bodies.telemetry.is_any_full() {
+            app.directory.snapshot().await.ok()
+        } else {
+            None
+        };
+        Full {
+            app,
+            directory,
+            codec,
+            principal,
+        }
     }
+
+    /// Whether a request whose packed body begins so is refused. One that does not tell whose it is may not be.
+    pub(crate) fn refuses(&self, beginning: &[u8]) -> bool {
+        let Some(directory) = &self.directory else {
+            return false;
+        };
+        let key = Outlook::of(self.codec, beginning).key();
+        let owner = owner(self.app, directory, self.principal, key.as_deref());
+        owner.is_some() && self.app.bodies.telemetry.is_full(&owner)
+    }
+
+    /// The verdict for such a request.
+    pub(crate) fn verdict() -> Verdict {
+        no_memory(NoMemory::Full)
+    }
+}
+
+/// The application whose share of the memory a request uses: that of its first item, if it takes telemetry of this sender.
+fn owner(
+    app: &App,
+    directory: &Snapshot,
+    principal: Option<&Principal>,
+    key: Option<&str>,
+) -> Owner {
+    let found = find_app(app, directory, principal, key?, app.now());
+    found.ok().map(|record| record.id)
 }
 
 /// Decodes, judges and stores a request; returns when what was accepted is on disk.
@@ -77,7 +125,8 @@ async fn run(app: &Arc<App>, request: Arc<Request>) -> Result<Verdict, Refused> 
 /// out: many requests are refused then, and each costs time that those before it need.
 fn outlook(app: &App, request: &Request, directory: &Snapshot) -> Result<(Owner, usize), Refused> {
     let mut outlook = Outlook::of(request.codec, &request.body);
-    let owner = request.owner(app, directory, outlook.key().as_deref());
+    let key = outlook.key();
+    let owner = owner(app, directory, request.principal.as_ref(), key.as_deref());
     if app.bodies.telemetry.is_full(&owner) {
         return Err(Refused::Whole(no_memory(NoMemory::Full)));
     }

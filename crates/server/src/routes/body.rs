@@ -65,10 +65,25 @@ pub(super) async fn read(
     app: &App,
     address: Option<IpAddr>,
     headers: &HeaderMap,
-    mut body: Body,
+    body: Body,
     limit: usize,
 ) -> Result<Whole, Unread> {
-    let read = read_whole(app, address, headers, &mut body, limit).await;
+    let read = read_wanted(app, address, headers, body, limit, |_| true).await?;
+    // All bodies are wanted.
+    read.ok_or(Unread::Closed)
+}
+
+/// As [`read`], if the first part of the body is wanted. A body that is not is forgotten as it arrives, without a copy of it, and is
+/// `None` when it has been read to its end.
+pub(super) async fn read_wanted(
+    app: &App,
+    address: Option<IpAddr>,
+    headers: &HeaderMap,
+    mut body: Body,
+    limit: usize,
+    is_wanted: impl Fn(&[u8]) -> bool,
+) -> Result<Option<Whole>, Unread> {
+    let read = read_whole(app, address, headers, &mut body, limit, is_wanted).await;
     if matches!(
         read,
         Err(Unread::TooLarge | Unread::Closed | Unread::TooMuchMemory)
@@ -98,7 +113,8 @@ async fn read_whole(
     headers: &HeaderMap,
     body: &mut Body,
     limit: usize,
-) -> Result<Whole, Unread> {
+    is_wanted: impl Fn(&[u8]) -> bool,
+) -> Result<Option<Whole>, Unread> {
     let size = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
         name.as_str().len() + value.len() + 32
     };
@@ -106,16 +122,22 @@ async fn read_whole(
         .bodies
         .receiving
         .begin(address, headers.iter().map(size).sum())?;
-    let read = tokio::time::timeout(app.settings.body_timeout, collect(body, limit, &memory));
+    let collect = collect(body, limit, &memory, is_wanted);
+    let read = tokio::time::timeout(app.settings.body_timeout, collect);
     let bytes = tokio::select! {
         read = read => read.map_err(|_| Unread::Slow)??,
         () = memory.closed() => return Err(Unread::Closed),
     };
-    Ok(Whole { bytes, memory })
+    Ok(bytes.map(|bytes| Whole { bytes, memory }))
 }
 
-/// Copies the parts of a body together: each of them may hold a larger buffer.
-async fn collect(body: &mut Body, limit: usize, memory: &Arriving) -> Result<Bytes, Unread> {
+/// Copies the parts of a body together: each of them may hold a larger buffer. `None` if the first one is not wanted.
+async fn collect(
+    body: &mut Body,
+    limit: usize,
+    memory: &Arriving,
+    is_wanted: impl Fn(&[u8]) -> bool,
+) -> Result<Option<Bytes>, Unread> {
     let mut all = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Unread::Broken)?;
@@ -126,6 +148,11 @@ async fn collect(body: &mut Body, limit: usize, memory: &Arriving) -> Result<Byt
         if needed > limit {
             return Err(Unread::TooLarge);
         }
+        if all.is_empty() && !is_wanted(part) {
+            let rest = limit - part.len();
+            drop(frame);
+            return forget(body, rest).await.map(|()| None);
+        }
         if needed > all.capacity() {
             let capacity = needed.max(SMALLEST).max(limit.min(2 * all.capacity()));
             memory.grow(capacity - all.capacity())?;
@@ -133,7 +160,20 @@ async fn collect(body: &mut Body, limit: usize, memory: &Arriving) -> Result<Byt
         }
         all.extend_from_slice(part);
     }
-    Ok(all.into())
+    Ok(Some(all.into()))
+}
+
+/// Reads the rest of a body that is not wanted. At most `limit` bytes are read, so a body that is too large is told so.
+async fn forget(body: &mut Body, limit: usize) -> Result<(), Unread> {
+    let mut length = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Unread::Broken)?;
+        length += frame.data_ref().map_or(0, Bytes::len);
+        if length > limit {
+            return Err(Unread::TooLarge);
+        }
+    }
+    Ok(())
 }
 
 /// The message for a slow sender.

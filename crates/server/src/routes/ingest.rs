@@ -16,7 +16,7 @@ use crate::connection::Connection;
 use crate::ingest::Sender;
 use crate::ingest::Verdict;
 use crate::ingest::body::BodyError;
-use crate::intake::{self, PackedBody};
+use crate::intake::{self, Full, PackedBody};
 use crate::middleware::outer::RequestId;
 use crate::wire::track::reply;
 
@@ -42,11 +42,20 @@ pub(crate) async fn track(
         return reply(too_large(limit));
     }
     let connection = connection.unwrap_or_default().0;
-    let body = match body::read(&app, connection.address(), &headers, body, limit).await {
-        Ok(body) => body,
+    let principal = admitted.map(|Extension(admitted)| admitted.principal);
+    let full = Full::now(&app, codec, principal.as_ref()).await;
+    let is_wanted = |beginning: &[u8]| !full.refuses(beginning);
+    let address = connection.address();
+    let read = body::read_wanted(&app, address, &headers, body, limit, is_wanted).await;
+    let body = match read {
+        Ok(Some(body)) => body,
+        Ok(None) => {
+            let verdict = Full::verdict();
+            note_refusal(&verdict, &id.0);
+            return reply(verdict);
+        }
         Err(unread) => return reply(unreadable(unread, limit, app.settings.body_timeout)),
     };
-    let principal = admitted.map(|Extension(admitted)| admitted.principal);
     let sender = Sender {
         address: connection.address_text(),
         user_agent: headers
