@@ -10,6 +10,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
 use axum::{Router, http::HeaderName};
+use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowHeaders, AllowMethods, Any, CorsLayer};
@@ -50,14 +51,16 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     layered(routes(app))
 }
 
-/// What happens to every request and reply, outermost last.
+/// What happens to every request and reply, outermost first. One layer of these: a router boxes and clones each layer of its own for each
+/// request.
 pub(crate) fn layered(routes: Router) -> Router {
-    routes
-        .layer(CompressionLayer::new())
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(cors())
-        .layer(from_fn(without_origin))
+    let layers = ServiceBuilder::new()
         .layer(from_fn(outer::run))
+        .layer(from_fn(without_origin))
+        .layer(cors())
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(CompressionLayer::new());
+    routes.layer(layers)
 }
 
 /// The routes of OpenTelemetry, and those that tell the server's health, for ports of their own.
