@@ -29,6 +29,7 @@ mod reply;
 mod resource;
 mod router;
 mod routes;
+mod service;
 mod shutdown;
 mod telemetry;
 mod test_mode;

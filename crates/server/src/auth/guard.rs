@@ -51,7 +51,7 @@ pub(crate) enum Duty {
 
 impl Duty {
     /// Refuses the route at a node of another role.
-    fn check(self, role: NodeRole) -> Result<(), ApiError> {
+    pub(crate) fn check(self, role: NodeRole) -> Result<(), ApiError> {
         let what = match self {
             Duty::Ingestion if !role.ingests() => "takes no telemetry",
             Duty::Queries if !role.queries() => "runs no queries",

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, header};
 use hyper::Request;
@@ -20,7 +19,6 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt;
 
 use super::connection_limit::{ConnectionLimit, ConnectionSlot};
 use super::slow_client::SlowClientGuard;
@@ -29,6 +27,7 @@ use crate::connection::{Connection, counted_address};
 use crate::middleware::outer::overloaded;
 use crate::proxies::TrustedProxies;
 use crate::routes::health;
+use crate::service::Service;
 
 /// How long a client may take to agree on encryption.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -68,7 +67,7 @@ struct Http {
     /// When the log last said that a client speaks TLS where there is no certificate.
     warned: Arc<Mutex<Option<Instant>>>,
     builder: Builder<TokioExecutor>,
-    router: Router,
+    service: Service,
     proxies: TrustedProxies,
     header_timeout: Duration,
     write_timeout: Duration,
@@ -78,7 +77,7 @@ struct Http {
 pub(crate) async fn run(
     listener: TcpListener,
     encryption: Encryption,
-    router: Router,
+    service: Service,
     mut stop: watch::Receiver<bool>,
     settings: &Settings,
 ) {
@@ -86,7 +85,7 @@ pub(crate) async fn run(
         encryption,
         warned: Arc::default(),
         builder: builder(settings.header_timeout),
-        router,
+        service,
         proxies: settings.trusted_proxies.clone(),
         header_timeout: settings.header_timeout,
         write_timeout: settings.write_timeout,
@@ -235,8 +234,8 @@ async fn serve(
     let Client { peer, slot } = client;
     let first_bytes = deadline.saturating_duration_since(Instant::now());
     let stream = SlowClientGuard::new(stream, slot.clone(), first_bytes, http.write_timeout);
-    let (router, proxies, requests) = (http.router, http.proxies, slot.clone());
-    let service = service_fn(move |mut request: Request<Incoming>| {
+    let (service, proxies, requests) = (http.service, http.proxies, slot.clone());
+    let answer = service_fn(move |mut request: Request<Incoming>| {
         let connection = Connection {
             peer: Some(peer),
             client: Some(proxies.client(peer.ip(), request.headers())),
@@ -245,9 +244,9 @@ async fn serve(
                 .unwrap_or(tls),
         };
         request.extensions_mut().insert(connection);
-        answer(router.clone(), requests.clone(), request)
+        answer(service.clone(), requests.clone(), request)
     });
-    let connection = http.builder.serve_connection(TokioIo::new(stream), service);
+    let connection = http.builder.serve_connection(TokioIo::new(stream), answer);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
@@ -267,7 +266,7 @@ async fn serve(
 
 /// Answers a request. One beyond the connection limit waits for a slot, unless it asks for the server's health.
 async fn answer(
-    router: Router,
+    service: Service,
     slot: Arc<ConnectionSlot>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
@@ -276,8 +275,8 @@ async fn answer(
         return Ok(no_slot());
     }
     let active = slot.begin_request(!request.body().is_end_stream());
-    let request = request.map(|body| active.receive(body));
-    let reply = router.oneshot(request).await?;
+    let request = request.map(|body| Body::new(active.receive(body)));
+    let reply = service.answer(request).await;
     Ok(reply.map(|body| active.until_end_of(body)))
 }
 

@@ -18,6 +18,7 @@ use super::test_mode::TestFlags;
 use super::{audit, banner, demo, listen, output};
 use crate::app::{App, connection_string, create_app, create_key};
 use crate::config::Settings;
+use crate::service::Service;
 use crate::shutdown::Shutdown;
 use crate::tls;
 use crate::wire::test_mode as wire;
@@ -326,16 +327,16 @@ impl Listeners {
             tokio::time::sleep(Shutdown::grace(stopping.settings.shutdown_timeout)).await;
             stopping.shutdown.end();
         });
-        let (router, settings) = (crate::router::router(app.clone()), &app.settings);
+        let (service, settings) = (Service::new(app.clone()), &app.settings);
         let run = |listener, encryption| {
-            let (router, stopped) = (router.clone(), stopped.clone());
-            listen::run(listener, encryption, router, stopped, settings)
+            let (service, stopped) = (service.clone(), stopped.clone());
+            listen::run(listener, encryption, service, stopped, settings)
         };
         let encryption = match &self.tls {
             Some(encrypted) => Encryption::Accepted(encrypted.tls.acceptor.clone()),
             None => Encryption::None,
         };
-        let otlp = crate::router::open_telemetry_router(app.clone());
+        let otlp = Service::from(crate::router::open_telemetry_router(app.clone()));
         let few = Settings {
             max_connections: (settings.max_connections / OTLP_SHARE).max(1),
             ..settings.clone()
@@ -343,8 +344,8 @@ impl Listeners {
         let few = &few;
         let otlp_ports = self.otlp.into_iter().filter_map(|port| port.socket.ok());
         let otlp_ports = futures::future::join_all(otlp_ports.map(|socket| {
-            let (router, stopped) = (otlp.clone(), stopped.clone());
-            listen::run(socket, encryption.clone(), router, stopped, few)
+            let (service, stopped) = (otlp.clone(), stopped.clone());
+            listen::run(socket, encryption.clone(), service, stopped, few)
         }));
         let main = serve_main(self.main, self.tls, run);
         tokio::join!(main, otlp_ports);

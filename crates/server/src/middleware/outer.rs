@@ -21,16 +21,25 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
 /// The client's own id of the request.
 const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
 
-/// Runs a request with an id and finishes its reply.
-pub(crate) async fn run(mut request: Request, next: Next) -> Response {
-    let begun = Instant::now();
-    let id = secret::new_id().to_string();
-    let method = request.method().clone();
-    let shown = redacted(request.uri());
+/// The layer of a router.
+pub(crate) async fn run(request: Request, next: Next) -> Response {
     let route = request
         .extensions()
         .get::<MatchedPath>()
         .map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    around(request, route, async |_, request| next.run(request).await).await
+}
+
+/// Handles a request with an id and finishes its reply.
+pub(crate) async fn around(
+    mut request: Request,
+    route: String,
+    handle: impl AsyncFnOnce(RequestId, Request) -> Response,
+) -> Response {
+    let begun = Instant::now();
+    let id = secret::new_id().to_string();
+    let method = request.method().clone();
+    let shown = redacted(request.uri());
     let client_id = client_request_id(request.headers());
     request.extensions_mut().insert(RequestId(id.clone()));
 
@@ -38,7 +47,7 @@ pub(crate) async fn run(mut request: Request, next: Next) -> Response {
         ApiError::bad("A request of HTTP/1.1 needs exactly one header 'Host' (RFC 9112 §3.2)")
             .into_response()
     } else {
-        next.run(request).await
+        handle(RequestId(id.clone()), request).await
     };
     finish(&mut response, &id, client_id);
     let status = response.status().as_u16();

@@ -20,6 +20,9 @@ use crate::intake::{self, Full, PackedBody};
 use crate::middleware::outer::RequestId;
 use crate::wire::track::reply;
 
+/// Where telemetry is sent; the other spellings of the paths pass through the router alone.
+pub(crate) const PATHS: [&str; 2] = ["/v2/track", "/v2.1/track"];
+
 /// Takes a batch of envelopes; 200 means that all of them are on disk.
 pub(crate) async fn track(
     State(app): State<Arc<App>>,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::cli::listen::Encryption;
+use crate::service::Service;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -36,9 +37,10 @@ impl Wire {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
-        let (router, settings) = (server.router.clone(), server.app.settings.clone());
+        let service = Service::new(server.app.clone());
+        let settings = server.app.settings.clone();
         tokio::spawn(async move {
-            crate::cli::listen::run(listener, encryption, router, stopped, &settings).await;
+            crate::cli::listen::run(listener, encryption, service, stopped, &settings).await;
         });
         Wire {
             server,

@@ -17,6 +17,7 @@ mod oauth;
 mod openapi;
 mod origin;
 mod otlp;
+mod overload;
 mod portal;
 mod query;
 mod questions;
