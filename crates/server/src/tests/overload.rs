@@ -105,6 +105,9 @@ async fn seen(response: axum::response::Response) -> Seen {
     }
 }
 
+/// A name, headers beside `Host`, the parts of the body, and the status of the reply.
+type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str], u16);
+
 #[tokio::test]
 async fn a_reply_is_the_same_past_the_router_and_through_it() {
     let overloaded = Overloaded::open().await;
@@ -116,7 +119,7 @@ async fn a_reply_is_the_same_past_the_router_and_through_it() {
     let (late, too_late) = (" ".repeat(6_000) + &full, " ".repeat(20_000) + &full);
     let long = full.clone() + &" ".repeat(100_000);
     let key = ("x-api-key", "hs_0123456789_wrong");
-    let cases: [(&str, &[(&str, &str)], &[&str], u16); 10] = [
+    let cases: [Case<'_>; 10] = [
         ("refused by its first part", &[], &[&full, &full], 503),
         ("refused as a whole", &[], &["", begun, rest], 503),
         ("its key comes late", &[], &[&late], 503),
