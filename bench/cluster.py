@@ -10,7 +10,7 @@ processor time of one node, of the node of the query among N, and of the busiest
 for, is in it. Small queries stay at one node: their ratio is what a cluster costs them.
 
 Where there are fewer processors than nodes, each process of both clusters has an equal part of the processors in place of one processor (`processors.Quota`,
-for which this script must be root). HINDSIGHT_PROGRAM may name the program.
+for which this script must be root). A tenth of the processors is left for PostgreSQL and this script. HINDSIGHT_PROGRAM may name the program.
 """
 import argparse
 import contextlib
@@ -40,6 +40,8 @@ SCANS = {
 }
 SMALL = ("Q9", "Q10", "Q14")
 COLUMN_CACHE = "1MiB"
+# What the processes share of the processors where these are fewer than nodes.
+SHARED = 0.9
 
 
 class Cluster:
@@ -119,7 +121,8 @@ def places_of(stack, name, count, nodes):
     processors = sorted(os.sched_getaffinity(0))
     if nodes <= len(processors):
         return [lambda number=number: on_processors({number}) for number in processors[:count]]
-    quotas = [Quota(f"hindsight-bench-{name}-{number}", len(processors) / nodes) for number in range(count)]
+    share = SHARED * len(processors) / nodes
+    quotas = [Quota(f"hindsight-bench-{name}-{number}", share) for number in range(count)]
     for quota in quotas:
         stack.callback(quota.remove)
     return [quota.entered for quota in quotas]
