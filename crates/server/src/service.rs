@@ -64,7 +64,7 @@ impl Service {
 }
 
 /// Whether a request is telemetry that is let in without a credential, and some application's queue is full.
-fn may_be_refused(app: &App, request: &Request) -> bool {
+pub(crate) fn may_be_refused(app: &App, request: &Request) -> bool {
     request.method() == Method::POST
         && ingest::PATHS.contains(&request.uri().path())
         && !app.settings.ingest_require_credential

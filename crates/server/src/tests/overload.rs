@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::bodies::Owner;
 use crate::bodies::shares::Share;
-use crate::service::Service;
+use crate::service::{Service, may_be_refused};
 
 /// A server where one request of the shop waits, and no other one may.
 struct Overloaded {
@@ -68,6 +68,9 @@ impl Overloaded {
             let body = Body::from_stream(futures::stream::iter(parts));
             request.body(body).unwrap()
         };
+        // What shows a credential passes through the router both times.
+        let shows_none = !headers.iter().any(|(name, _)| *name == "x-api-key");
+        assert_eq!(may_be_refused(&self.server.app, &request()), shows_none);
         let past = self.service.clone().answer(request()).await;
         let through = Service::from(self.server.router.clone()).answer(request());
         [seen(past).await, seen(through.await).await]
