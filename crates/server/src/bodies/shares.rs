@@ -133,16 +133,20 @@ impl<K: Eq + Hash + Clone> Shares<K> {
     /// Whether another request of `owner` would be refused because too many wait.
     pub(crate) fn is_full(&self, owner: &K) -> bool {
         let state = self.state.lock();
-        let waiting = state.owners.get(owner);
-        // Where none may wait, one may still run.
-        waiting.map_or(0, |account| account.waiting.len()) >= self.limits.queue.max(1)
+        let account = state.owners.get(owner);
+        account.is_some_and(|account| self.has_full_queue(account))
     }
 
     /// Whether another request of some owner would be refused because too many wait.
     pub(crate) fn is_any_full(&self) -> bool {
         let state = self.state.lock();
-        let mut owners = state.owners.values();
-        owners.any(|account| account.waiting.len() >= self.limits.queue.max(1))
+        let mut accounts = state.owners.values();
+        accounts.any(|account| self.has_full_queue(account))
+    }
+
+    fn has_full_queue(&self, account: &Account) -> bool {
+        // Where none may wait, one may still run.
+        account.waiting.len() >= self.limits.queue.max(1)
     }
 
     /// Waits for `bytes` of memory for a request of `owner`, whose body has `body` bytes.
