@@ -1,5 +1,9 @@
 //! Compaction: small segments of a closed hour, then of a closed day, become one. Hours of late telemetry are merged before their day
 //! closes.
+//!
+//! A merge of a million rows takes many seconds. The lock of changes is held while its segments are chosen and while it is committed, and
+//! not while its file is written: seals, which free the memory that new telemetry needs, and expiry go on meanwhile. A merge whose
+//! segments are not all there any more when it is committed is given up.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,17 +40,27 @@ const BATCH_ROWS: usize = 1024;
 /// Intervals of compaction in which no segment of an hour or of a day was sealed, after which its segments are merged. While old telemetry is
 /// loaded, its days grow with each seal: to merge them each time would write their rows again and again, beside the ingestion.
 const SETTLED_AFTER: u32 = 5;
-/// How often one run finds that another node has been faster. Nodes take turns, so it is rare.
+/// How often one run finds that segments of a merge are gone when it is committed. Nodes take turns, and expiry is seldom: it is rare.
 const MOST_SUPERSEDED: usize = 4;
 
 /// Segments that become one.
 #[derive(Debug)]
-struct Merge {
+pub(crate) struct Merge {
     app: AppId,
     table: Table,
     level: u32,
     hour: i64,
     segments: Vec<Arc<Segment>>,
+}
+
+/// The file of a merge, which the catalogue does not list yet.
+#[derive(Debug)]
+pub(crate) struct WrittenMerge {
+    /// The ids of the segments that it replaces.
+    gone: Vec<i64>,
+    merged: SegmentRecord,
+    /// How many collections of unlisted objects there were before it was written.
+    collections: i64,
 }
 
 impl Store {
@@ -75,12 +89,8 @@ impl Store {
     /// Merges what can be merged now, without hours and days of which a segment was sealed lately, by when it was created.
     async fn compact_unless(&self, is_late: impl Fn(i64) -> bool) -> Result<usize> {
         let (mut done, mut superseded) = (0, 0);
-        loop {
-            let _one = self.changing.lock().await;
-            self.settle().await?;
-            let Some(merge) = self.next_merge(&is_late) else {
-                return Ok(done);
-            };
+        let _merging = self.merging.lock().await;
+        while let Some(merge) = self.choose_merge(&is_late).await? {
             match self.merge(&merge).await {
                 Ok(()) => done += 1,
                 // The other segments are merged without the damaged one.
@@ -89,13 +99,30 @@ impl Store {
                 }
                 Err(error) if error.is_superseded() && superseded < MOST_SUPERSEDED => {
                     superseded += 1;
-                    drop(_one);
-                    tracing::info!("another node has replaced or expired a segment of a merge");
+                    tracing::info!(
+                        "a segment of a merge was replaced, expired or deleted while the merge was written"
+                    );
                     self.follow().await?;
                 }
                 Err(error) => return Err(error),
             }
         }
+        Ok(done)
+    }
+
+    /// Chooses the segments of the next merge; `None` if there is nothing to merge.
+    pub(crate) async fn choose_merge(
+        &self,
+        is_late: impl Fn(i64) -> bool,
+    ) -> Result<Option<Merge>> {
+        let _one = self.changing.lock().await;
+        self.settle().await?;
+        Ok(self.next_merge(&is_late))
+    }
+
+    async fn merge(&self, merge: &Merge) -> Result<()> {
+        let written = self.write_merge(merge).await?;
+        self.commit_merge(written).await
     }
 
     /// The next merge: hours before days, so that a day's merge reads few files.
@@ -171,16 +198,38 @@ impl Store {
         segments.any(|segment| damage.contains_key(&segment.record.id))
     }
 
-    async fn merge(&self, merge: &Merge) -> Result<()> {
-        let gone: Vec<i64> = merge
-            .segments
-            .iter()
-            .map(|segment| segment.record.id)
-            .collect();
-        let collections = self.catalogue.collections().await?;
-        let mut merged = vec![self.write_merged(merge).await?];
+    /// Writes the file of a merge. The caller holds the lock of merges and not that of changes.
+    pub(crate) async fn write_merge(&self, merge: &Merge) -> Result<WrittenMerge> {
+        let segments = merge.segments.iter();
+        Ok(WrittenMerge {
+            gone: segments.map(|segment| segment.record.id).collect(),
+            collections: self.catalogue.collections().await?,
+            merged: self.write_merged(merge).await?,
+        })
+    }
+
+    /// Puts the file of a merge in the place of its segments.
+    ///
+    /// # Errors
+    /// As [`Catalogue::merge_segments`](crate::Catalogue), also in a store that shares its catalogue with no other node: a segment may have
+    /// expired, or its application may have been deleted, since the merge was chosen. The file is removed then.
+    pub(crate) async fn commit_merge(&self, written: WrittenMerge) -> Result<()> {
+        let WrittenMerge {
+            gone,
+            merged,
+            collections,
+        } = written;
+        let mut merged = vec![merged];
+        let _one = self.changing.lock().await;
+        // A seal may have left its commit in doubt meanwhile.
+        if let Err(error) = self.settle().await {
+            self.drop_unlisted(merged);
+            return Err(error);
+        }
         let _commits = self.commits.lock().await;
-        let committed = if self.is_shared() {
+        let committed = if !self.view.has_segments(&gone) {
+            Err(self.catalogue.superseded())
+        } else if self.is_shared() {
             let catalogue = &self.catalogue;
             catalogue
                 .merge_segments(&gone, &mut merged, collections)

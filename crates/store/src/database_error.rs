@@ -41,8 +41,8 @@ pub enum DatabaseError {
     /// A node cannot join the catalogue.
     #[error("{0}")]
     Refused(String),
-    /// A segment that a transaction replaces is not listed any more: another node has replaced or expired it.
-    #[error("another node has replaced or expired a segment")]
+    /// A segment that a transaction replaces is not listed any more.
+    #[error("a segment was replaced, expired or deleted before a merge of it was committed")]
     Superseded,
     /// Another node has deleted unlisted objects since the upload of segments began.
     #[error("objects that the catalogue does not list were collected since the upload began")]

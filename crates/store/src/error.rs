@@ -252,7 +252,7 @@ impl StoreError {
         matches!(self, StoreError::Catalogue { source, .. } if source.is_unavailable())
     }
 
-    /// Whether another node has replaced or expired a segment that this one was about to replace, or has collected unlisted objects since the
+    /// Whether a segment that was about to be replaced was replaced, expired or deleted before, or another node has collected unlisted objects since the
     /// upload of a merged one began.
     pub(crate) fn is_superseded(&self) -> bool {
         matches!(

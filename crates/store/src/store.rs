@@ -74,7 +74,9 @@ pub struct Store {
     pub(crate) access: Arc<SegmentAccess>,
     pub(crate) segment_settings: SegmentSettings,
     quarantine: Quarantine,
-    /// One seal, merge or expiry at a time.
+    /// One merge at a time: from the choice of its segments to its commit. It is taken before `changing`.
+    pub(crate) merging: tokio::sync::Mutex<()>,
+    /// One seal, expiry, or choice or commit of a merge at a time.
     pub(crate) changing: tokio::sync::Mutex<()>,
     /// A change of the list of segments is committed and made visible under this lock, or the list is read of the catalogue.
     pub(crate) commits: tokio::sync::Mutex<()>,
@@ -170,6 +172,7 @@ impl Store {
             catalogue,
             view,
             health,
+            merging: tokio::sync::Mutex::default(),
             changing: tokio::sync::Mutex::default(),
             commits: tokio::sync::Mutex::default(),
             nodes: NodeState::new(!is_shared),

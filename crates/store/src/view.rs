@@ -164,6 +164,12 @@ impl View {
         usage.records().collect()
     }
 
+    fn has_segments(&self, ids: &[i64]) -> bool {
+        let there = self.tables.values().flat_map(|state| state.segments.iter());
+        let there: BTreeSet<i64> = there.map(|segment| segment.record.id).collect();
+        ids.iter().all(|id| there.contains(id))
+    }
+
     fn sizes(&self) -> Sizes {
         let mut sizes = Sizes::default();
         for state in self.tables.values() {
@@ -328,14 +334,17 @@ impl ViewCell {
     /// is gone, because the store was reset or restored meanwhile, nothing is replaced and `segments` are dropped.
     pub(crate) fn replace(&self, gone: &[i64], segments: Vec<Arc<Segment>>) {
         self.change(|view| {
-            let there = view.tables.values().flat_map(|state| state.segments.iter());
-            let there: BTreeSet<i64> = there.map(|segment| segment.record.id).collect();
-            if !gone.iter().all(|id| there.contains(id)) {
+            if !view.has_segments(gone) {
                 return retire(&segments);
             }
             take_out(view, gone, |_| Retired::Removed);
             add(view, segments);
         });
+    }
+
+    /// Whether all segments with these ids are there.
+    pub(crate) fn has_segments(&self, ids: &[i64]) -> bool {
+        self.get().has_segments(ids)
     }
 
     /// Takes out the rows of one application, or all rows, and returns them. The files of segments are removed after the last read.

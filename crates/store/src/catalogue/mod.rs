@@ -73,6 +73,11 @@ impl Catalogue {
         work.await.map_err(|source| self.failed(source))
     }
 
+    /// The error of a change whose segments were replaced, expired or deleted before it could be committed.
+    pub(crate) fn superseded(&self) -> StoreError {
+        self.failed(DatabaseError::Superseded)
+    }
+
     fn failed(&self, source: impl Into<DatabaseError>) -> StoreError {
         failed(&self.name, source)
     }

@@ -1,6 +1,7 @@
 //! Tests of the whole store, over its public interface. Each file has one subject.
 
 mod backup;
+mod bad_disk;
 mod check;
 mod clock;
 mod cluster;
@@ -13,6 +14,7 @@ mod growth;
 mod home;
 mod ingestion_time;
 mod lifecycle;
+mod merges;
 mod node_objects;
 mod nodes;
 mod objects;

@@ -1,11 +1,10 @@
 //! What is there again after the store was opened anew.
 
-use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
+use super::bad_disk::BadDisk;
 use super::*;
-use crate::vfs::{DirEntry, FileInfo, FileLock, ReadFile, Vfs, WriteFile};
-use crate::{Health, Quarantine, RealFs, StoreError};
+use crate::{Health, Quarantine, StoreError};
 
 #[tokio::test]
 async fn what_was_acknowledged_is_there_after_a_store_was_dropped_without_closing() {
@@ -152,121 +151,6 @@ async fn unlisted_segments_are_quarantined_and_only_unfinished_files_removed() {
         let store = Store::open(home.quiet()).await.unwrap();
         assert_eq!(store.quarantine(), Quarantine { files: 2, bytes: 3 });
         assert_eq!(std::fs::read_to_string(&aside).unwrap(), "x");
-    }
-}
-
-/// A disk that can be made to fail.
-#[derive(Debug, Default)]
-struct BadDisk {
-    write: AtomicBool,
-    sync: Arc<AtomicBool>,
-    full: Arc<AtomicBool>,
-}
-
-struct BadFile {
-    inner: Box<dyn WriteFile>,
-    sync: Arc<AtomicBool>,
-    full: Arc<AtomicBool>,
-}
-
-fn fail_if(flag: &AtomicBool, text: &str) -> io::Result<()> {
-    if flag.load(Ordering::SeqCst) {
-        Err(io::Error::other(text.to_owned()))
-    } else {
-        Ok(())
-    }
-}
-
-impl Vfs for BadDisk {
-    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        fail_if(&self.write, "cannot create")?;
-        Ok(Box::new(BadFile {
-            inner: RealFs.create(path)?,
-            sync: self.sync.clone(),
-            full: self.full.clone(),
-        }))
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadFile>> {
-        RealFs.open(path)
-    }
-
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        RealFs.read(path)
-    }
-
-    fn info(&self, path: &Path) -> io::Result<Option<FileInfo>> {
-        RealFs.info(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
-        RealFs.list(path)
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        RealFs.create_dir(path)
-    }
-
-    fn restrict(&self, path: &Path) -> io::Result<()> {
-        RealFs.restrict(path)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealFs.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        RealFs.remove(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        RealFs.remove_dir(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        RealFs.sync_dir(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
-        RealFs.lock(path)
-    }
-
-    fn is_locked(&self, path: &Path) -> bool {
-        RealFs.is_locked(path)
-    }
-}
-
-impl io::Write for BadFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.full.load(Ordering::SeqCst) && bytes.len() <= 10 {
-            return Err(io::Error::other("disk full"));
-        }
-        let some = if self.full.load(Ordering::SeqCst) {
-            10
-        } else {
-            bytes.len()
-        };
-        self.inner
-            .write(bytes.get(..some).unwrap_or(bytes))
-            .and_then(|written| {
-                fail_if(&self.full, "disk full")?;
-                Ok(written)
-            })
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
-}
-
-impl WriteFile for BadFile {
-    fn sync(&mut self) -> io::Result<()> {
-        fail_if(&self.sync, "cannot sync")?;
-        self.inner.sync()
-    }
-
-    fn truncate(&mut self, length: u64) -> io::Result<()> {
-        self.inner.truncate(length)
     }
 }
 

@@ -195,7 +195,8 @@ impl World {
         match self.random.random_range(0..100) {
             0..64 => self.append().await,
             64..73 => self.seal().await,
-            73..78 => self.compact().await,
+            73..76 => self.compact().await,
+            76..78 => self.merge_beside_others().await,
             78..85 => {
                 let minutes = self.random.random_range(1..240);
                 self.pass(minutes);
@@ -261,6 +262,39 @@ impl World {
         };
         let done = store.compact().await.map(drop);
         self.only_faults(done)
+    }
+
+    /// Merges segments, and does other things between the writing of the file and its commit.
+    async fn merge_beside_others(&mut self) -> Result<(), Failure> {
+        let Some(store) = self.running() else {
+            return Ok(());
+        };
+        let written = async {
+            let Some(merge) = store.choose_merge(|_| false).await? else {
+                return Ok(None);
+            };
+            store.write_merge(&merge).await.map(Some)
+        };
+        let merge = match written.await {
+            Ok(Some(merge)) => merge,
+            Ok(None) => return Ok(()),
+            Err(error) => return self.only_faults(Err(error)),
+        };
+        for _ in 0..self.random.random_range(1..4) {
+            match self.random.random_range(0..10) {
+                0..3 => self.append().await?,
+                3..7 => self.seal().await?,
+                7..9 => self.expire().await?,
+                _ => self.delete_app().await?,
+            }
+        }
+        if self.running().is_none() {
+            return Ok(());
+        }
+        match store.commit_merge(merge).await {
+            Err(error) if error.is_superseded() => Ok(()),
+            done => self.only_faults(done),
+        }
     }
 
     /// Deletes what is too old.
