@@ -223,6 +223,7 @@ fn store_config(settings: &Settings, change: impl FnOnce(&mut StoreConfig)) -> S
     config.hot_bytes = settings.store_memory / 4;
     config.footer_cache_bytes = settings.store_footer_cache;
     config.text_index = settings.store_text_index;
+    config.value_index = settings.store_value_index;
     config.column_cache_bytes = settings.store_column_cache;
     config.compaction_interval = settings.compaction_interval;
     config.retention_grace = settings.retention_grace;

@@ -71,6 +71,9 @@ pub struct StoreConfig {
     pub promoted_share: f64,
     /// Whether segments get an index of the terms of message-like columns, and queries use those that are there. Default true.
     pub text_index: bool,
+    /// Whether segments get an index of the values of columns that single records are looked up by, and queries use those that are there.
+    /// Default true.
+    pub value_index: bool,
     /// Bytes of parsed segment footers kept in memory. Default 128 MiB.
     pub footer_cache_bytes: usize,
     /// Bytes of decoded columns of segments kept in memory; 0 keeps none. Default 256 MiB.
@@ -157,6 +160,7 @@ impl StoreConfig {
             promoted_keys: 64,
             promoted_share: 0.02,
             text_index: true,
+            value_index: true,
             footer_cache_bytes: 128 << 20,
             column_cache_bytes: 256 << 20,
             retention: Duration::from_secs(90 * 86_400),

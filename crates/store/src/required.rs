@@ -31,7 +31,7 @@ struct Kept {
 }
 
 impl Required {
-    /// Leaves out segments, and rows of segments, by their Bloom filters and their indexes of terms.
+    /// Leaves out segments, and rows of segments, by their Bloom filters and their indexes.
     pub(crate) async fn leave_out_others(
         &self,
         access: &Arc<SegmentAccess>,
@@ -75,7 +75,7 @@ impl Required {
     fn rows_of(&self, access: &SegmentAccess, segment: &Segment) -> Option<Option<RowSelection>> {
         let of_lookups = match self.lookups.as_slice() {
             [] => None,
-            lookups => access.row_groups_with(segment, lookups),
+            lookups => access.rows_with_values(segment, lookups),
         };
         if of_lookups.as_ref().is_some_and(RowParts::is_empty) {
             return None;

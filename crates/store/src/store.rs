@@ -166,6 +166,7 @@ impl Store {
                 selections: SelectionCache::new(selection_bytes),
                 damaged: DamagedSegments::new(recovered.damage),
                 text_index: config.text_index,
+                value_index: config.value_index,
             }),
             trusted_time,
             config,
@@ -522,6 +523,7 @@ fn segment_settings(
             min_share: config.promoted_share,
         },
         text_index: config.text_index,
+        value_index: config.value_index,
         durable_folders: Arc::default(),
     }
 }

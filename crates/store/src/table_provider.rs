@@ -187,7 +187,7 @@ impl StoreTable {
         })
     }
 
-    /// Leaves out segments, and rows of segments, that cannot pass the filters by their Bloom filters or their indexes of terms.
+    /// Leaves out segments, and rows of segments, that cannot pass the filters by their Bloom filters or their indexes.
     async fn without_others(&self, filters: &[Expr], rows: ChosenRows) -> Result<ChosenRows> {
         let terms = self.terms.as_ref().filter(|_| self.access.text_index);
         let required = |filter: &Expr| terms.and_then(|terms| terms.required(filter));

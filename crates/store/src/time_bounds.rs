@@ -4,10 +4,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
 use crate::schema::TIMESTAMP;
-use crate::segment::Lookup;
-
-/// Columns with bloom filters.
-const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
+use crate::segment::{LOOKUP_COLUMNS, Lookup};
 
 /// The ticks that matching rows can have, ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -264,6 +264,9 @@ settings! {
     "store.text_index" = "true" => store_text_index: bool, yes_or_no,
     "Whether segments get an index of the terms of messages, and queries use it: `has` and the other text operators then read only the parts of a segment that may match. Answers are the same without it.";
 
+    "store.value_index" = "true" => store_value_index: bool, yes_or_no,
+    "Whether segments get an index of the values of `id`, `operation_Id` and `itemId`, and queries use it: to look records up by them then reads a page of the column and not a row group. Answers are the same without it.";
+
     "store.column_cache" = "256MiB" => store_column_cache: usize, size,
     "Memory limit of the cached columns of segments, decoded as queries read them; an eighth of it remembers which rows meet conditions over large texts. `0` keeps none: queries then decode columns each time.";
 

@@ -9,6 +9,7 @@ use super::damaged::damage_in;
 use super::description::covers_in;
 use super::lookup::row_groups_with;
 use super::text_index::TextIndex;
+use super::value_index::ValueIndex;
 use super::{Covers, DamagedSegments, FooterCache, Lookup, RowParts, Segment, SegmentFileReader};
 use crate::columns::{ColumnCache, SelectionCache};
 use crate::error::Result;
@@ -20,6 +21,8 @@ pub(crate) struct SegmentAccess {
     pub(crate) damaged: DamagedSegments,
     /// Whether queries use the indexes of terms.
     pub(crate) text_index: bool,
+    /// Whether queries use the indexes of values.
+    pub(crate) value_index: bool,
     pub(crate) columns: ColumnCache,
     pub(crate) selections: SelectionCache,
 }
@@ -35,22 +38,28 @@ impl SegmentAccess {
         Ok(covers_in(&footer, &segment.record))
     }
 
-    /// Which row groups of a segment may have a row that passes lookups; `None` if nothing tells. Blocks.
-    pub(crate) fn row_groups_with(
+    /// Which row groups of a segment, or blocks of them, may have a row that passes lookups; `None` if nothing tells. Blocks.
+    ///
+    /// Filters that cannot be read exclude nothing, as those of [`SegmentAccess::rows_with`].
+    pub(crate) fn rows_with_values(
         &self,
         segment: &Segment,
         lookups: &[Lookup],
     ) -> Option<RowParts> {
-        let footer = self.footer(segment);
-        let found = footer.and_then(|footer| {
-            row_groups_with(
-                lookups,
-                &footer,
-                &SegmentFileReader::open_for_parts(segment)?,
-            )
+        let footer = self.footer(segment).ok()?;
+        let file = SegmentFileReader::open_for_parts(segment).ok()?;
+        let groups = row_groups_with(lookups, &footer, &file).ok()?;
+        if groups.is_empty() || !self.value_index {
+            return Some(groups);
+        }
+        let index = ValueIndex::of(&footer, segment.record.rows);
+        let blocks = index.map_or(Ok(None), |index| index.rows_with(lookups, &groups, &file));
+        let blocks = blocks.unwrap_or_else(|error| {
+            let file = segment.path().display();
+            tracing::warn!(%file, %error, "the index of values of a segment cannot be read and is not used");
+            None
         });
-        // Whatever is wrong with the file, the scan finds it and reports it.
-        found.ok()
+        Some(blocks.unwrap_or(groups))
     }
 
     /// Which blocks of a segment's rows may have a row that meets a condition; `None` if its index does not tell. Blocks.

@@ -8,8 +8,11 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use xxhash_rust::xxh64::xxh64;
 
 use super::SegmentFileReader;
+use super::block_filters::filter::{BUCKET, bucket_of, may_have};
 use super::row_parts::RowParts;
-use super::text_index::filter::{BUCKET, bucket_of, may_have};
+
+/// Columns that single records are looked up by. They have Bloom filters and the index of values.
+pub(crate) const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
 
 /// Bytes that the header of a filter has at most.
 const HEADER: u64 = 32;
@@ -21,6 +24,11 @@ pub(crate) struct Lookup {
     pub(crate) column: String,
     /// The texts.
     pub(crate) values: Vec<String>,
+}
+
+/// The hash of a value, that of Parquet's Bloom filters. The index of values has it too: it is part of the format.
+pub(super) fn hash(value: &str) -> u64 {
+    xxh64(value.as_bytes(), 0)
 }
 
 /// The row groups of a file, and whether each may have a row that passes all of `lookups`.
@@ -37,7 +45,7 @@ pub(super) fn row_groups_with(
     let lookups: Vec<(usize, Vec<u64>)> = lookups
         .iter()
         .filter_map(|lookup| {
-            let hashes = lookup.values.iter().map(|text| xxh64(text.as_bytes(), 0));
+            let hashes = lookup.values.iter().map(|text| hash(text));
             Some((place(lookup)?, hashes.collect()))
         })
         .collect();
@@ -117,7 +125,7 @@ mod tests {
         let (mut found, mut others) = (0, 0);
         for n in 0..20_000 {
             let text = format!("id-{n}");
-            let hash = xxh64(text.as_bytes(), 0);
+            let hash = hash(&text);
             let at = bucket_of(hash, count) * BUCKET;
             let has = may_have(&buckets[at..at + BUCKET], hash);
             assert_eq!(has, filter.check(text.as_str()), "{text}");

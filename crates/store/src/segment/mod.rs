@@ -1,6 +1,7 @@
 //! Segments: sealed, immutable Parquet files of one application's table.
 
 mod access;
+mod block_filters;
 mod checksums;
 mod covers;
 mod damaged;
@@ -13,6 +14,7 @@ mod raw_file;
 mod reader;
 mod row_parts;
 mod text_index;
+mod value_index;
 mod verify;
 mod writer;
 
@@ -23,7 +25,7 @@ pub(crate) use damaged::{Damage, DamagedSegments};
 pub(crate) use description::Description;
 pub(crate) use file::SegmentFileReader;
 pub(crate) use footer::FooterCache;
-pub(crate) use lookup::Lookup;
+pub(crate) use lookup::{LOOKUP_COLUMNS, Lookup};
 pub(crate) use reader::SegmentReaders;
 pub(crate) use row_parts::RowParts;
 pub(crate) use verify::{
@@ -41,6 +43,9 @@ use parking_lot::Mutex;
 use crate::catalogue::SegmentRecord;
 use crate::objects::SegmentObjects;
 use crate::vfs::Vfs;
+
+/// Rows of a page. A page is the least that is read of a column.
+const PAGE_ROWS: usize = 2048;
 
 /// A segment that can be read. The file outlives its removal from the catalogue until the last reader is done.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! Which parts of a segment's rows a scan reads.
 
+use std::ops::Range;
+
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 
 /// Consecutive parts of a segment: how many rows each has, and whether one of them may match.
@@ -10,6 +12,18 @@ impl RowParts {
     /// Whether no row can match.
     pub(crate) fn is_empty(&self) -> bool {
         !self.0.iter().any(|(_, matches)| *matches)
+    }
+
+    /// The rows of the parts of which one may match.
+    pub(crate) fn ranges(&self) -> Vec<Range<usize>> {
+        let mut end = 0;
+        let ranges = self.0.iter().map(|(rows, matches)| {
+            let begin = end;
+            end += rows;
+            (begin..end, *matches)
+        });
+        let matching = ranges.filter(|(_, matches)| *matches);
+        matching.map(|(range, _)| range).collect()
     }
 
     /// The rows that are read. `None` for all: also where most may match, because a selection keeps a scan from leaving out row groups

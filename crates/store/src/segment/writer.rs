@@ -19,9 +19,10 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 
+use super::block_filters::BlockFiltersBuilder;
 use super::checksums::ChecksumWriter;
 use super::covers::Covers;
-use super::text_index::{self, TextIndexBuilder};
+use super::{LOOKUP_COLUMNS, PAGE_ROWS, text_index, value_index};
 use crate::app_id::AppId;
 use crate::batch::time_range;
 use crate::catalogue::SegmentRecord;
@@ -33,16 +34,12 @@ use crate::schema::{TIMESTAMP, Table};
 use crate::store_id::StoreId;
 use crate::vfs::{Vfs, WriteFile};
 
-/// Columns that single records are looked up by.
-const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
 /// Columns whose values hardly ever repeat, or in neighbouring rows only: to read one row would take a dictionary that is as large as the values.
 const UNIQUE_COLUMNS: [&str; 4] = ["id", "itemId", "operation_Id", "operation_ParentId"];
 /// Columns of long texts. Where these repeat little, their dictionaries would be large, and to read one row takes the whole dictionary.
 const LONG_TEXT_COLUMNS: [&str; 3] = ["url", "data", "message"];
 /// Bytes of the dictionary of a column of long texts, beyond which its values are written as they are.
 const LONG_TEXT_DICTIONARY: usize = 128 << 10;
-/// Rows of a page. A page is the least that is read of a column.
-const PAGE_ROWS: usize = 2048;
 /// Bytes of a page of a column with an index of terms, before compression.
 const TEXT_PAGE_BYTES: usize = 64 << 10;
 /// What ends the name of a file that is being written.
@@ -62,7 +59,10 @@ pub(crate) struct SegmentSettings {
     pub(crate) zstd_level: i32,
     pub(crate) promotion: PromotionRule,
     /// Whether they get an index of terms.
+    /// Whether they get an index of terms.
     pub(crate) text_index: bool,
+    /// Whether they get an index of values.
+    pub(crate) value_index: bool,
     /// The folders of tables that survive a power failure.
     pub(crate) durable_folders: Arc<Mutex<HashSet<PathBuf>>>,
 }
@@ -114,7 +114,8 @@ pub(crate) struct SegmentWriter {
     folder: PathBuf,
     writer: ArrowWriter<Output>,
     shredder: Shredder,
-    text_index: Option<TextIndexBuilder>,
+    /// The indexes, by the entry of the footer that says where they are.
+    indexes: Vec<(&'static str, BlockFiltersBuilder)>,
     unfinished: Unfinished,
     record: SegmentRecord,
 }
@@ -166,10 +167,16 @@ impl SegmentWriter {
             bytes: 0,
             checksums: ChecksumWriter::default(),
         };
-        let text_index = settings
-            .text_index
-            .then(|| TextIndexBuilder::new(file.table))
-            .flatten();
+        let text_index = settings.text_index.then(|| text_index::builder(file.table));
+        let value_index = settings
+            .value_index
+            .then(|| value_index::builder(file.table));
+        let indexes = [
+            (text_index::ENTRY, text_index),
+            (value_index::ENTRY, value_index),
+        ];
+        let indexes = indexes.into_iter();
+        let indexes = indexes.filter_map(|(entry, index)| Some((entry, index.flatten()?)));
         let properties = properties(settings, &file, &shredder)?;
         let writer = ArrowWriter::try_new(output, shredder.schema(), Some(properties))?;
         let record = SegmentRecord {
@@ -194,7 +201,7 @@ impl SegmentWriter {
             folder: settings.folder.clone(),
             writer,
             shredder,
-            text_index,
+            indexes: indexes.collect(),
             unfinished,
             record,
         })
@@ -205,7 +212,7 @@ impl SegmentWriter {
         self.record.min_ts = self.record.min_ts.min(min);
         self.record.max_ts = self.record.max_ts.max(max);
         self.record.rows += batch.num_rows() as u64;
-        if let Some(index) = &mut self.text_index {
+        for (_, index) in &mut self.indexes {
             index.add(batch);
         }
         Ok(self.writer.write(&self.shredder.shred(batch)?)?)
@@ -214,15 +221,16 @@ impl SegmentWriter {
     /// Makes the segment durable under its final name. The catalogue does not know it yet.
     pub(crate) fn finish(mut self) -> Result<SegmentRecord> {
         let mut record = self.record;
-        if let Some(index) = self.text_index.take() {
-            // Behind the last row group.
+        if !self.indexes.is_empty() {
+            // They lie behind the last row group.
             self.writer.flush()?;
+        }
+        for (name, index) in self.indexes {
             let offset = self.writer.bytes_written() as u64;
             let places = index
                 .finish(offset, |bytes| self.writer.write_all(bytes))
                 .map_err(ParquetError::from)?;
-            self.writer
-                .append_key_value_metadata(entry(text_index::ENTRY, places));
+            self.writer.append_key_value_metadata(entry(name, places));
         }
         let mut output = self.writer.into_inner()?;
         output

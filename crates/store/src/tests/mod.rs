@@ -29,6 +29,7 @@ mod reset;
 mod simulation;
 mod text_index;
 mod unique;
+mod value_index;
 
 use std::path::Path;
 use std::sync::Arc;

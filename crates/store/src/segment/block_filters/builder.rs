@@ -1,21 +1,20 @@
-//! Builds the index of a segment while its rows are written.
+//! Builds the filters of a segment's blocks while its rows are written.
 
 use arrow::array::AsArray;
 use arrow::record_batch::RecordBatch;
-use hindsight_kql_types::terms::{fold_text, terms};
 use serde_json::{Value, json};
 
-use super::filter::{BUCKET, bucket_of, buckets_for, hash, insert};
-use super::{BLOCK_ROWS, SECTION_BLOCKS, columns};
-use crate::schema::Table;
+use super::Layout;
+use super::filter::{BUCKET, bucket_of, buckets_for, insert};
 
 /// Hashes that are kept before duplicates are removed: texts repeat most of their terms.
 const MANY: usize = 1 << 17;
-/// Distinct terms of a block from which on its filter would exclude nothing.
+/// Distinct hashes of a block from which on its filter would exclude nothing.
 const TOO_MANY: usize = MANY / 2;
 
-/// The index of the rows that were added so far.
-pub(crate) struct TextIndexBuilder {
+/// The filters of the rows that were added so far.
+pub(in crate::segment) struct BlockFiltersBuilder {
+    layout: Layout,
     columns: Vec<ColumnBuilder>,
     /// Rows of the block that is not complete.
     rows: usize,
@@ -23,15 +22,15 @@ pub(crate) struct TextIndexBuilder {
 
 struct ColumnBuilder {
     name: &'static str,
-    block: BlockTerms,
+    block: BlockHashes,
     /// The complete blocks of the section that is not complete.
-    blocks: Vec<BlockTerms>,
+    blocks: Vec<BlockHashes>,
     sections: Vec<Section>,
 }
 
-/// The hashes of the terms of a block.
+/// The hashes of a block.
 #[derive(Debug, Default)]
-struct BlockTerms {
+struct BlockHashes {
     hashes: Vec<u64>,
     /// Whether there are too many of them for a filter.
     full: bool,
@@ -44,32 +43,39 @@ struct Section {
     blocks: usize,
 }
 
-impl TextIndexBuilder {
-    /// An index of a segment of `table`; `None` if the table has no column with an index.
-    pub(crate) fn new(table: Table) -> Option<TextIndexBuilder> {
-        let columns: Vec<ColumnBuilder> = columns(table)
-            .iter()
+impl BlockFiltersBuilder {
+    /// Filters of these columns; `None` if there are none.
+    pub(in crate::segment) fn new(
+        layout: Layout,
+        columns: impl Iterator<Item = &'static str>,
+    ) -> Option<BlockFiltersBuilder> {
+        let columns: Vec<ColumnBuilder> = columns
             .map(|name| ColumnBuilder {
                 name,
-                block: BlockTerms::default(),
+                block: BlockHashes::default(),
                 blocks: Vec::new(),
                 sections: Vec::new(),
             })
             .collect();
-        (!columns.is_empty()).then_some(TextIndexBuilder { columns, rows: 0 })
+        let rows = 0;
+        (!columns.is_empty()).then_some(BlockFiltersBuilder {
+            layout,
+            columns,
+            rows,
+        })
     }
 
     /// Adds the next rows of the segment.
-    pub(crate) fn add(&mut self, batch: &RecordBatch) {
+    pub(in crate::segment) fn add(&mut self, batch: &RecordBatch) {
         let mut from = 0;
         while from < batch.num_rows() {
-            let count = (BLOCK_ROWS - self.rows).min(batch.num_rows() - from);
+            let count = (self.layout.block_rows - self.rows).min(batch.num_rows() - from);
             for column in &mut self.columns {
-                column.add(&batch.slice(from, count));
+                column.add(&batch.slice(from, count), self.layout.hashes);
             }
             from += count;
             self.rows += count;
-            if self.rows == BLOCK_ROWS {
+            if self.rows == self.layout.block_rows {
                 self.end_block();
             }
         }
@@ -80,14 +86,14 @@ impl TextIndexBuilder {
         for column in &mut self.columns {
             column.block.remove_duplicates();
             column.blocks.push(std::mem::take(&mut column.block));
-            if column.blocks.len() == SECTION_BLOCKS {
-                column.end_section();
+            if column.blocks.len() == self.layout.section_blocks {
+                column.end_section(self.layout.bits);
             }
         }
     }
 
     /// Writes the filters through `write`, the first at the byte `offset` of the file. Returns the entry of the footer.
-    pub(crate) fn finish<E>(
+    pub(in crate::segment) fn finish<E>(
         mut self,
         mut offset: u64,
         mut write: impl FnMut(&[u8]) -> Result<(), E>,
@@ -97,7 +103,7 @@ impl TextIndexBuilder {
         }
         let mut columns = serde_json::Map::new();
         for column in &mut self.columns {
-            column.end_section();
+            column.end_section(self.layout.bits);
             let mut sections = Vec::new();
             for section in &column.sections {
                 write(&section.bytes)?;
@@ -106,29 +112,32 @@ impl TextIndexBuilder {
             }
             columns.insert(column.name.to_owned(), Value::from(sections));
         }
-        Ok(json!({ "block_rows": BLOCK_ROWS, "columns": columns }).to_string())
+        Ok(json!({ "block_rows": self.layout.block_rows, "columns": columns }).to_string())
     }
 }
 
 impl ColumnBuilder {
-    fn add(&mut self, batch: &RecordBatch) {
+    fn add(&mut self, batch: &RecordBatch, hashes: fn(&str, &mut Vec<u64>)) {
         let texts = batch
             .column_by_name(self.name)
             .and_then(|column| column.as_string_view_opt());
         match texts {
-            Some(texts) => texts.iter().flatten().for_each(|text| self.block.add(text)),
+            Some(texts) => {
+                let texts = texts.iter().flatten();
+                texts.for_each(|text| self.block.add(text, hashes));
+            }
             // Without the texts nothing can be excluded.
             None => self.block.fill(),
         }
     }
 
-    fn end_section(&mut self) {
+    fn end_section(&mut self, bits: usize) {
         let blocks = std::mem::take(&mut self.blocks);
         if blocks.is_empty() {
             return;
         }
         let most = blocks.iter().map(|block| block.hashes.len()).max();
-        let buckets = buckets_for(most.unwrap_or_default());
+        let buckets = buckets_for(most.unwrap_or_default(), bits);
         let mut bytes = vec![0; buckets * blocks.len() * BUCKET];
         let (filters, _) = bytes.as_chunks_mut::<BUCKET>();
         for (index, block) in blocks.iter().enumerate() {
@@ -151,14 +160,12 @@ impl ColumnBuilder {
     }
 }
 
-impl BlockTerms {
-    fn add(&mut self, text: &str) {
+impl BlockHashes {
+    fn add(&mut self, text: &str, hashes: fn(&str, &mut Vec<u64>)) {
         if self.full {
             return;
         }
-        let folded = fold_text(text);
-        self.hashes
-            .extend(terms(&folded).map(|(_, term)| hash(term)));
+        hashes(text, &mut self.hashes);
         if self.hashes.len() > MANY {
             self.remove_duplicates();
             if self.hashes.len() > TOO_MANY {
@@ -183,13 +190,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_of_too_many_terms_has_no_filter() {
+    fn a_block_of_too_many_hashes_has_no_filter() {
+        let number = |text: &str, hashes: &mut Vec<u64>| hashes.extend(text.parse::<u64>());
         let add = |distinct: usize| {
-            let mut terms = BlockTerms::default();
-            for number in 0..2 * MANY {
-                terms.add(&format!("term{}", number % distinct));
+            let mut block = BlockHashes::default();
+            for row in 0..2 * MANY {
+                block.add(&(row % distinct).to_string(), number);
             }
-            terms
+            block
         };
         let few = add(100);
         assert!(!few.full && (100..=MANY).contains(&few.hashes.len()));
