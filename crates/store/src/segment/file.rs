@@ -14,6 +14,9 @@ use super::open_file::{OpenFile, external};
 use crate::error::StoreError;
 use crate::vfs::ReadFile;
 
+/// Bytes of ranges that are read at once at most: they stay in memory together.
+const MOST_AT_ONCE: u64 = 1 << 20;
+
 /// The file of a segment, opened for reading.
 #[derive(Debug)]
 pub(crate) struct SegmentFileReader {
@@ -80,6 +83,40 @@ impl SegmentFileReader {
         };
         let (from, to) = (range.start - blocks.start, range.end - blocks.start);
         Ok(Bytes::from(bytes).slice(usize::try_from(from)?..usize::try_from(to)?))
+    }
+
+    /// The bytes of several ranges, in their order. Those that share a block are read at once: to read a few rows takes small parts of many
+    /// columns, and the chunks of most columns are smaller than a block.
+    ///
+    /// # Errors
+    /// As [`SegmentFileReader::read`].
+    pub(crate) fn read_all(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let mut sorted: Vec<(usize, &Range<u64>)> = ranges.iter().enumerate().collect();
+        sorted.sort_unstable_by_key(|(_, range)| range.start);
+        let mut read = vec![Bytes::new(); ranges.len()];
+        let (mut begin, mut end) = sorted.first().map_or((0, 0), |(_, range)| (range.start, 0));
+        let parts = sorted.chunk_by(|(_, one), (_, next)| {
+            end = end.max(one.end);
+            let shares = next.start < blocks_around(&(begin..end), self.length).end;
+            let joined = shares && next.end.saturating_sub(begin) <= MOST_AT_ONCE;
+            if !joined {
+                (begin, end) = (next.start, 0);
+            }
+            joined
+        });
+        for part in parts {
+            let begin = part.first().map_or(0, |(_, range)| range.start);
+            let end = part.iter().map(|(_, range)| range.end).max();
+            let bytes = self.read(&(begin..end.unwrap_or(begin)))?;
+            for (place, range) in part {
+                let own =
+                    usize::try_from(range.start - begin)?..usize::try_from(range.end - begin)?;
+                if let Some(read) = read.get_mut(*place) {
+                    *read = bytes.slice(own);
+                }
+            }
+        }
+        Ok(read)
     }
 
     /// The error of a footer that does not parse: only a file without checksums gets so far.
@@ -159,5 +196,81 @@ impl ChunkReader for SegmentFileReader {
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         self.read(&(start..start + length as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::segment::ChecksumWriter;
+    use crate::segment::checksums::BLOCK;
+
+    /// A file in memory that counts reads.
+    #[derive(Debug)]
+    struct Counted {
+        bytes: Vec<u8>,
+        reads: std::sync::Arc<AtomicUsize>,
+    }
+
+    impl ReadFile for Counted {
+        fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
+            self.reads.fetch_add(1, Ordering::Relaxed);
+            let from = usize::try_from(offset).expect("an offset");
+            bytes.copy_from_slice(&self.bytes[from..from + bytes.len()]);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn ranges_that_share_a_block_are_read_at_once() {
+        let bytes: Vec<u8> = (0..3 * MOST_AT_ONCE + 7)
+            .map(|n| (n * n >> 3) as u8)
+            .collect();
+        let mut sums = ChecksumWriter::default();
+        sums.update(&bytes);
+        let (reads, length) = (std::sync::Arc::new(AtomicUsize::new(0)), bytes.len() as u64);
+        let file = Counted {
+            bytes: bytes.clone(),
+            reads: reads.clone(),
+        };
+        let checksums = Some(sums.finish());
+        let reader = SegmentFileReader::over(Box::new(file), PathBuf::from("x"), length, checksums);
+        let check = |ranges: &[Range<u64>], expected: usize| {
+            let before = reads.load(Ordering::Relaxed);
+            let found = reader.read_all(ranges).expect("it is whole");
+            assert_eq!(found.len(), ranges.len());
+            for (range, found) in ranges.iter().zip(found) {
+                let own = range.start as usize..range.end as usize;
+                assert_eq!(found, bytes[own], "{range:?}");
+            }
+            assert_eq!(
+                reads.load(Ordering::Relaxed) - before,
+                expected,
+                "{ranges:?}"
+            );
+        };
+        check(&[], 0);
+        // In any order, and one within another.
+        check(
+            &[
+                900..1000,
+                5..9,
+                100..BLOCK + 1,
+                200..300,
+                BLOCK + 5..BLOCK + 6,
+            ],
+            1,
+        );
+        check(&[0..BLOCK, BLOCK..BLOCK + 1], 2);
+        check(&[0..1, 2 * BLOCK..2 * BLOCK + 1, length - 1..length], 3);
+        // Large ranges stay apart.
+        let half = MOST_AT_ONCE / 2 + 1;
+        check(&[0..half, half..2 * half, 2 * half..3 * half], 3);
+        assert!(
+            reader.read_all(&[0..1, 0..length + 1]).is_err(),
+            "beyond the end"
+        );
     }
 }

@@ -98,8 +98,7 @@ impl AsyncFileReader for SegmentReader {
     fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, Result<Vec<Bytes>>> {
         let total: u64 = ranges.iter().map(|range| range.end - range.start).sum();
         self.scanned.add(total as usize);
-        self.with_file(move |file| ranges.iter().map(|range| file.read(range)).collect())
-            .boxed()
+        self.with_file(move |file| file.read_all(&ranges)).boxed()
     }
 
     fn get_metadata<'a>(
