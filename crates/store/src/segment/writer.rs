@@ -36,18 +36,10 @@ use crate::vfs::{Vfs, WriteFile};
 
 /// Columns whose values hardly ever repeat, or in neighbouring rows only: to read one row would take a dictionary that is as large as the values.
 const UNIQUE_COLUMNS: [&str; 4] = ["id", "itemId", "operation_Id", "operation_ParentId"];
-/// Columns of long texts and of property bags. Where these repeat little, their dictionaries would be large, and to read one row takes the
-/// whole dictionary.
-const LONG_COLUMNS: [&str; 6] = [
-    "url",
-    "data",
-    "message",
-    "customDimensions",
-    "customMeasurements",
-    "details",
-];
-/// Bytes of the dictionary of such a column, beyond which its values are written as they are.
-const LONG_DICTIONARY: usize = 128 << 10;
+/// Columns of long texts. Where these repeat little, their dictionaries would be large, and to read one row takes the whole dictionary.
+const LONG_TEXT_COLUMNS: [&str; 3] = ["url", "data", "message"];
+/// Bytes of the dictionary of a column of long texts, beyond which its values are written as they are.
+const LONG_TEXT_DICTIONARY: usize = 128 << 10;
 /// Bytes of the dictionary of a column of numbers, likewise. Durations hardly ever repeat.
 const NUMBER_DICTIONARY: usize = 32 << 10;
 /// Bytes of a page of a column with an index of terms, before compression.
@@ -345,9 +337,9 @@ fn properties(
         let name = ColumnPath::from(*name);
         builder = builder.set_column_data_page_size_limit(name, TEXT_PAGE_BYTES);
     }
-    for name in LONG_COLUMNS {
+    for name in LONG_TEXT_COLUMNS {
         let name = ColumnPath::from(name);
-        builder = builder.set_column_dictionary_page_size_limit(name, LONG_DICTIONARY);
+        builder = builder.set_column_dictionary_page_size_limit(name, LONG_TEXT_DICTIONARY);
     }
     for name in UNIQUE_COLUMNS {
         builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), false);
