@@ -36,6 +36,34 @@ use crate::vfs::{Vfs, WriteFile};
 
 /// Columns whose values hardly ever repeat, or in neighbouring rows only: to read one row would take a dictionary that is as large as the values.
 const UNIQUE_COLUMNS: [&str; 4] = ["id", "itemId", "operation_Id", "operation_ParentId"];
+/// Columns of which neighbouring rows have the same few values. Their pages are a few hundred bytes, which zstd makes little smaller than LZ4, and
+/// to read a page of one takes less time than to create a context of zstd.
+const FEW_VALUES: [&str; 24] = [
+    "_ResourceId",
+    "appId",
+    "appName",
+    "application_Version",
+    "client_Browser",
+    "client_City",
+    "client_CountryOrRegion",
+    "client_Model",
+    "client_OS",
+    "client_StateOrProvince",
+    "client_Type",
+    "cloud_RoleInstance",
+    "cloud_RoleName",
+    "iKey",
+    "itemCount",
+    "itemType",
+    "operation_SyntheticSource",
+    "performanceBucket",
+    "resultCode",
+    "sdkVersion",
+    "source",
+    "success",
+    "user_AccountId",
+    "user_AuthenticatedId",
+];
 /// Columns of long texts. Where these repeat little, their dictionaries would be large, and to read one row takes the whole dictionary.
 const LONG_TEXT_COLUMNS: [&str; 3] = ["url", "data", "message"];
 /// Bytes of the dictionary of a column of long texts, beyond which its values are written as they are.
@@ -340,6 +368,10 @@ fn properties(
     for name in LONG_TEXT_COLUMNS {
         let name = ColumnPath::from(name);
         builder = builder.set_column_dictionary_page_size_limit(name, LONG_TEXT_DICTIONARY);
+    }
+    for name in FEW_VALUES {
+        let name = ColumnPath::from(name);
+        builder = builder.set_column_compression(name, Compression::LZ4_RAW);
     }
     for name in UNIQUE_COLUMNS {
         builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), false);
