@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn ranges_that_share_a_block_are_read_at_once() {
         let bytes: Vec<u8> = (0..3 * MOST_AT_ONCE + 7)
-            .map(|n| (n * n >> 3) as u8)
+            .map(|n| ((n * n) >> 3) as u8)
             .collect();
         let mut sums = ChecksumWriter::default();
         sums.update(&bytes);
