@@ -59,7 +59,7 @@ impl SegmentAccess {
             tracing::warn!(%file, %error, "the index of values of a segment cannot be read and is not used");
             None
         });
-        Some(blocks.unwrap_or(groups))
+        Some(blocks.map_or_else(|| groups.clone(), |blocks| groups.and(&blocks)))
     }
 
     /// Which blocks of a segment's rows may have a row that meets a condition; `None` if its index does not tell. Blocks.

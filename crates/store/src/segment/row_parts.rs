@@ -14,6 +14,21 @@ impl RowParts {
         !self.0.iter().any(|(_, matches)| *matches)
     }
 
+    /// Parts of the same rows of which those may match that may match here and in `other`.
+    pub(super) fn and(&self, other: &RowParts) -> RowParts {
+        let (mut ones, mut others) = (self.0.iter().copied(), other.0.iter().copied());
+        let (mut one, mut other) = (ones.next(), others.next());
+        let mut parts = Vec::new();
+        while let (Some((left, matches)), Some((left_of_other, other_matches))) = (one, other) {
+            let rows = left.min(left_of_other);
+            parts.push((rows, matches && other_matches));
+            let rest = |left, matches| (left > rows).then(|| (left - rows, matches));
+            one = rest(left, matches).or_else(|| ones.next());
+            other = rest(left_of_other, other_matches).or_else(|| others.next());
+        }
+        RowParts(parts)
+    }
+
     /// The rows of the parts of which one may match.
     pub(crate) fn ranges(&self) -> Vec<Range<usize>> {
         let mut end = 0;
@@ -65,6 +80,19 @@ mod tests {
         );
         check(&[(4, true), (5, false)], Some(&[(false, 4), (true, 5)]));
         check(&[(5, false)], Some(&[(true, 5)]));
+        let blocks = RowParts(vec![(3, true), (3, false), (3, true), (1, true)]);
+        let groups = RowParts(vec![(4, true), (4, false), (2, true)]);
+        let both = vec![
+            (3, true),
+            (1, false),
+            (2, false),
+            (2, false),
+            (1, true),
+            (1, true),
+        ];
+        assert_eq!(blocks.and(&groups), RowParts(both.clone()));
+        assert_eq!(groups.and(&blocks), RowParts(both));
+        assert_eq!(groups.ranges(), [0..4, 8..10]);
         assert!(RowParts(vec![(5, false)]).is_empty() && RowParts(vec![]).is_empty());
         assert!(!RowParts(vec![(5, false), (1, true)]).is_empty());
     }
