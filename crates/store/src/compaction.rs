@@ -3,7 +3,7 @@
 //!
 //! A merge of a million rows takes many seconds. The lock of changes is held while its segments are chosen and while it is committed, and
 //! not while its file is written: seals, which free the memory that new telemetry needs, and expiry go on meanwhile. A merge whose
-//! segments are not all there any more when it is committed is given up.
+//! segments are not all there any more when it is committed is given up. The file is written by threads of low priority, because it may wait.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execut
 use futures::StreamExt;
 
 use crate::app_id::AppId;
-use crate::blocking::blocking;
+use crate::blocking::{blocking, in_background};
 use crate::catalogue::SegmentRecord;
 use crate::chosen_rows::Selections;
 use crate::clock::{hour_of, ticks};
@@ -262,24 +262,28 @@ impl Store {
             rows: usize::try_from(rows).unwrap_or(usize::MAX),
             created: self.config.clock.now_ticks(),
         };
-        let settings = self.segment_settings.clone();
-        let mut writer = blocking(move || SegmentWriter::create(&settings, file, shredder)).await?;
-        let mut stream = self.read(merge, None)?;
-        while let Some(batch) = stream.next().await {
-            let batch = batch?;
-            writer = blocking(move || {
-                writer.write(&batch)?;
-                Ok(writer)
+        let (settings, plan) = (self.segment_settings.clone(), self.plan(merge, None)?);
+        in_background(async move {
+            let of_file = settings.clone();
+            let create = move || SegmentWriter::create(&of_file, file, shredder);
+            let mut writer = blocking(create).await?;
+            let mut rows = run(plan)?;
+            while let Some(batch) = rows.next().await {
+                let batch = batch?;
+                writer = blocking(move || {
+                    writer.write(&batch)?;
+                    Ok(writer)
+                })
+                .await?;
+            }
+            blocking(move || {
+                let record = writer.finish()?;
+                let published = settings.publish(std::slice::from_ref(&record));
+                published
+                    .inspect_err(|_| settings.discard(std::slice::from_ref(&record)))
+                    .map(|()| record)
             })
-            .await?;
-        }
-        let settings = self.segment_settings.clone();
-        blocking(move || {
-            let record = writer.finish()?;
-            let published = settings.publish(std::slice::from_ref(&record));
-            published
-                .inspect_err(|_| settings.discard(std::slice::from_ref(&record)))
-                .map(|()| record)
+            .await
         })
         .await
     }
@@ -308,20 +312,23 @@ impl Store {
             .iter()
             .filter_map(|bag| schema.index_of(bag).ok())
             .collect();
-        let mut stream = self.read(merge, Some(projection))?;
-        let mut counts = KeyCounts::new(merge.table);
-        while let Some(batch) = stream.next().await {
-            counts.add(&batch?);
-        }
-        Ok(counts)
+        let (plan, table) = (self.plan(merge, Some(projection))?, merge.table);
+        in_background(async move {
+            let (mut bags, mut counts) = (run(plan)?, KeyCounts::new(table));
+            while let Some(batch) = bags.next().await {
+                counts.add(&batch?);
+            }
+            Ok(counts)
+        })
+        .await
     }
 
-    /// The rows of all segments, newest first.
-    fn read(
+    /// The plan of the rows of all segments, newest first.
+    fn plan(
         &self,
         merge: &Merge,
         projection: Option<Vec<usize>>,
-    ) -> Result<SendableRecordBatchStream> {
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let scan = SegmentScan {
             schema: merge.table.stored_schema(),
             promoted: Arc::default(),
@@ -337,14 +344,18 @@ impl Store {
             limit: None,
         };
         let plan = scan.plan()?;
-        let plan: Arc<dyn ExecutionPlan> = match newest_first(&plan.schema()) {
+        Ok(match newest_first(&plan.schema()) {
             Some(ordering) => Arc::new(SortPreservingMergeExec::new(ordering, plan)),
             None => plan,
-        };
-        let session = SessionConfig::new().with_batch_size(BATCH_ROWS);
-        let context = TaskContext::default().with_session_config(session);
-        Ok(execute_stream(plan, Arc::new(context))?)
+        })
     }
+}
+
+/// Runs the plan of a merge, on the threads of the runtime that this is called on.
+fn run(plan: Arc<dyn ExecutionPlan>) -> Result<SendableRecordBatchStream> {
+    let session = SessionConfig::new().with_batch_size(BATCH_ROWS);
+    let context = TaskContext::default().with_session_config(session);
+    Ok(execute_stream(plan, Arc::new(context))?)
 }
 
 /// Segments up to `level` that are not damaged, by the span of hours that they lie in; one that crosses a border is left alone.
