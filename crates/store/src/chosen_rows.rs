@@ -42,6 +42,11 @@ impl Selections {
         self.0.get(&segment.record.id)
     }
 
+    /// Whether all segments are read whole.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Restricts the read of a segment to these rows.
     pub(crate) fn add(&mut self, segment: &Segment, rows: RowSelection) {
         self.0.insert(segment.record.id, rows);

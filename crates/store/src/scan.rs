@@ -54,7 +54,8 @@ impl SegmentScan {
             .with_table_parquet_options(options)
             .with_parquet_file_reader_factory(Arc::new(readers))
             .with_enable_page_index(true)
-            .with_bloom_filter_on_read(true)
+            // Where rows are chosen, the filters were asked before (`required.rs`).
+            .with_bloom_filter_on_read(self.selections.is_empty())
             .with_reorder_filters(true)
             // Rows are dropped while a file is decoded, before its other columns are.
             .with_pushdown_filters(true);
