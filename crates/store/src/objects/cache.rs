@@ -72,6 +72,10 @@ impl ReadFile for CachedFile {
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(bytes, offset)
     }
+
+    fn read_at(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        self.file.read_at(offset, length)
+    }
 }
 
 impl FileCache {

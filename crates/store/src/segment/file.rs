@@ -69,7 +69,7 @@ impl SegmentFileReader {
     /// [`StoreError::Damaged`], wrapped, where a block that holds some of them is not as it was written.
     pub(crate) fn read(&self, range: &Range<u64>) -> Result<Bytes> {
         let Some(checksums) = &self.checksums else {
-            return self.read_raw(range).map(Bytes::from);
+            return self.file.read(range, &self.path).map(Bytes::from);
         };
         let blocks = blocks_around(range, self.length);
         if range.end > blocks.end {
@@ -127,14 +127,8 @@ impl SegmentFileReader {
         }
     }
 
-    fn read_raw(&self, range: &Range<u64>) -> Result<Vec<u8>> {
-        let mut bytes = buffer(range)?;
-        self.file.read(&mut bytes, range.start, &self.path)?;
-        Ok(bytes)
-    }
-
     fn read_blocks(&self, blocks: &Range<u64>, checksums: &Checksums) -> Result<Vec<u8>> {
-        let bytes = self.read_raw(blocks)?;
+        let bytes = self.file.read(blocks, &self.path)?;
         self.compare(blocks, bytes, checksums)
     }
 
@@ -144,12 +138,8 @@ impl SegmentFileReader {
         blocks: &Range<u64>,
         checksums: &Checksums,
     ) -> Option<Result<Vec<u8>>> {
-        let mut bytes = match buffer(blocks) {
-            Ok(bytes) => bytes,
-            Err(error) => return Some(Err(error)),
-        };
-        let read = self.file.read_again(&mut bytes, blocks.start, &self.path)?;
-        Some(read.and_then(|()| self.compare(blocks, bytes, checksums)))
+        let read = self.file.read_again(blocks, &self.path)?;
+        Some(read.and_then(|bytes| self.compare(blocks, bytes, checksums)))
     }
 
     fn compare(
@@ -174,11 +164,6 @@ impl SegmentFileReader {
             what: what.to_owned(),
         })
     }
-}
-
-fn buffer(range: &Range<u64>) -> Result<Vec<u8>> {
-    let length = usize::try_from(range.end.saturating_sub(range.start))?;
-    Ok(vec![0; length])
 }
 
 impl Length for SegmentFileReader {

@@ -1,6 +1,7 @@
 //! The open file of a segment: in the data folder, in the cache of an object store, or in the object store itself.
 
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -56,36 +57,32 @@ impl OpenFile {
         }
     }
 
-    /// Fills `bytes` from the file, starting at byte `offset`. `path` is for messages.
-    pub(super) fn read(&self, bytes: &mut [u8], offset: u64, path: &Path) -> Result<()> {
+    /// The bytes of a range of the file. `path` is for messages.
+    pub(super) fn read(&self, range: &Range<u64>, path: &Path) -> Result<Vec<u8>> {
         match self {
-            OpenFile::Only(file) | OpenFile::Object(file) => read(&**file, bytes, offset, path),
-            OpenFile::Cached(cached) => read(&cached.file, bytes, offset, path),
+            OpenFile::Only(file) | OpenFile::Object(file) => read(&**file, range, path),
+            OpenFile::Cached(cached) => read(&cached.file, range, path),
         }
     }
 
     /// Reads once more what could not be read, or was not what was written; `None` if there is no other copy.
-    pub(super) fn read_again(
-        &self,
-        bytes: &mut [u8],
-        offset: u64,
-        path: &Path,
-    ) -> Option<Result<()>> {
+    pub(super) fn read_again(&self, range: &Range<u64>, path: &Path) -> Option<Result<Vec<u8>>> {
         match self {
             OpenFile::Only(_) => None,
-            OpenFile::Object(file) => Some(read(&**file, bytes, offset, path)),
+            OpenFile::Object(file) => Some(read(&**file, range, path)),
             OpenFile::Cached(cached) => {
                 tracing::warn!(file = %path.display(), "a file of the cache is damaged; it is downloaded again");
                 let file = cached.objects.open_again(&cached.record, &cached.file);
                 let file = file.map_err(external);
-                Some(file.and_then(|file| read(&file, bytes, offset, path)))
+                Some(file.and_then(|file| read(&file, range, path)))
             }
         }
     }
 }
 
-fn read(file: &dyn ReadFile, bytes: &mut [u8], offset: u64, path: &Path) -> Result<()> {
-    file.read_exact_at(bytes, offset)
+fn read(file: &dyn ReadFile, range: &Range<u64>, path: &Path) -> Result<Vec<u8>> {
+    let length = usize::try_from(range.end.saturating_sub(range.start))?;
+    file.read_at(range.start, length)
         .map_err(|error| external(store_error(error, path)))
 }
 

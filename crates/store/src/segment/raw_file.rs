@@ -72,8 +72,6 @@ impl ChunkReader for RawFile {
         if left < length as u64 {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
-        let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, start)?;
-        Ok(Bytes::from(bytes))
+        Ok(Bytes::from(self.file.read_at(start, length)?))
     }
 }

@@ -411,4 +411,8 @@ impl ReadFile for SegmentObjectFile {
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
         self.0.read_exact_at(bytes, offset)
     }
+
+    fn read_at(&self, offset: u64, length: usize) -> std::io::Result<Vec<u8>> {
+        self.0.read_at(offset, length)
+    }
 }
