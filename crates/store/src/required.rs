@@ -11,8 +11,10 @@ use crate::chosen_rows::ChosenRows;
 use crate::error::Result;
 use crate::segment::{Lookup, RowParts, Segment, SegmentAccess};
 
-/// How many segments are looked into at once that are in an object store and not in the cache: each takes round trips.
-const FAR_AT_ONCE: usize = 16;
+/// How many threads look into segments at once. Those that are in an object store and not in the cache take round trips.
+const AT_ONCE: usize = 16;
+/// How many segments of the disk one thread looks into, at least: fewer take less time than to start another thread.
+const LEAST_TOGETHER: usize = 8;
 
 /// What every row has that passes the filters of a scan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,8 +41,11 @@ impl Required {
     ) -> Result<ChosenRows> {
         let segments = std::mem::take(&mut rows.segments).into_iter().enumerate();
         let (far, near): (Vec<_>, Vec<_>) = segments.partition(|(_, segment)| segment.is_far());
-        let tasks = far.into_iter().map(|segment| vec![segment]);
-        let tasks = std::iter::once(near).chain(tasks).map(|segments| {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let together = near.len().div_ceil(processors).max(LEAST_TOGETHER);
+        let parts = near.chunks(together).chain(far.chunks(1));
+        let parts: Vec<Vec<(usize, Arc<Segment>)>> = parts.map(<[_]>::to_vec).collect();
+        let tasks = parts.into_iter().map(|segments| {
             let (required, access) = (self.clone(), Arc::clone(access));
             on_thread(move || {
                 let kept = segments.into_iter().filter_map(|(place, segment)| {
@@ -54,7 +59,7 @@ impl Required {
                 kept.collect::<Vec<Kept>>()
             })
         });
-        let tasks = stream::iter(tasks).buffer_unordered(FAR_AT_ONCE);
+        let tasks = stream::iter(tasks).buffer_unordered(AT_ONCE);
         let mut kept: Vec<Kept> = tasks.try_concat().await?;
         kept.sort_unstable_by_key(|kept| kept.place);
         for Kept {
