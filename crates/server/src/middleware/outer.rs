@@ -38,8 +38,7 @@ pub(crate) async fn around(
 ) -> Response {
     let begun = Instant::now();
     let id = secret::new_id().to_string();
-    let method = request.method().clone();
-    let shown = redacted(request.uri());
+    let (method, uri) = (request.method().clone(), request.uri().clone());
     let client_id = client_request_id(request.headers());
     request.extensions_mut().insert(RequestId(id.clone()));
 
@@ -53,9 +52,9 @@ pub(crate) async fn around(
     let status = response.status().as_u16();
     let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
     if status < 400 {
-        tracing::debug!(request_id = %id, %method, url = %shown, status, milliseconds, "request");
+        tracing::debug!(request_id = %id, %method, url = %redacted(&uri), status, milliseconds, "request");
     } else {
-        tracing::info!(request_id = %id, %method, url = %shown, status, milliseconds, "request");
+        tracing::info!(request_id = %id, %method, url = %redacted(&uri), status, milliseconds, "request");
     }
     metrics::counter!("hindsight_http_requests_total", "route" => route.clone(), "status" => status.to_string()).increment(1);
     metrics::histogram!("hindsight_http_request_seconds", "route" => route)
