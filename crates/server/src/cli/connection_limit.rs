@@ -95,12 +95,12 @@ struct State {
     reserve: Option<u64>,
     /// Requests that are not answered to the end.
     requests: usize,
-    /// Those of them whose bodies have not arrived.
+    /// Those of them whose bodies are waited for.
     receiving: usize,
     /// Whether the client takes nothing of what is written.
     stalled: bool,
-    /// Replies of which a part was handed over for sending and no more was asked for, with the time of it.
-    handed: BTreeMap<u64, Instant>,
+    /// Replies of which a part was handed over for sending and no more was asked for, with the time of it. Few: a list keeps its memory.
+    handed: Vec<(u64, Instant)>,
     next_reply: u64,
     place: Option<Place>,
 }
@@ -115,6 +115,14 @@ impl State {
             Some(Awaited::Reading)
         } else {
             None
+        }
+    }
+
+    /// Notes whether a reply was handed over for sending.
+    fn note_handed(&mut self, reply: u64, is_handed: bool) {
+        self.handed.retain(|(number, _)| *number != reply);
+        if is_handed {
+            self.handed.push((reply, Instant::now()));
         }
     }
 }
@@ -272,17 +280,12 @@ impl ConnectionSlot {
         true
     }
 
-    /// Marks the connection as busy until the returned value is dropped at the end of the reply; `with_body` until then it
-    /// waits for the body.
-    pub(super) fn begin_request(self: &Arc<ConnectionSlot>, with_body: bool) -> ActiveRequest {
+    /// Marks the connection as busy until the returned value is dropped at the end of the reply.
+    pub(super) fn begin_request(self: &Arc<ConnectionSlot>) -> ActiveRequest {
         let mut state = self.state.lock();
         state.requests += 1;
-        state.receiving += usize::from(with_body);
         self.note(&mut state);
-        ActiveRequest {
-            slot: self.clone(),
-            receiving: Arc::new(Mutex::new(with_body)),
-        }
+        ActiveRequest { slot: self.clone() }
     }
 
     /// Notes whether the client takes nothing of what is written.
@@ -296,7 +299,8 @@ impl ConnectionSlot {
     /// replies from being sent while its connection is alive.
     pub(super) fn is_held_up(&self, limit: Duration) -> bool {
         let state = self.state.lock();
-        state.handed.values().any(|since| since.elapsed() > limit)
+        let mut handed = state.handed.iter();
+        handed.any(|(_, since)| since.elapsed() > limit)
     }
 
     /// Brings the connection's place up to date.
@@ -346,35 +350,23 @@ impl Drop for ConnectionSlot {
 /// A request in progress.
 pub(super) struct ActiveRequest {
     slot: Arc<ConnectionSlot>,
-    /// Whether its body has not arrived.
-    receiving: Arc<Mutex<bool>>,
 }
 
 impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        received(&self.slot, &self.receiving);
         let mut state = self.slot.state.lock();
         state.requests = state.requests.saturating_sub(1);
         self.slot.note(&mut state);
     }
 }
 
-/// Notes that a request's body has arrived, or is not read any more.
-fn received(slot: &ConnectionSlot, receiving: &Mutex<bool>) {
-    if std::mem::take(&mut *receiving.lock()) {
-        let mut state = slot.state.lock();
-        state.receiving = state.receiving.saturating_sub(1);
-        slot.note(&mut state);
-    }
-}
-
 impl ActiveRequest {
-    /// The request's body, which tells when it has arrived.
+    /// The request's body, which tells while the connection waits for it. Most bodies arrive with their request, and are never waited for.
     pub(super) fn receive<B>(&self, body: B) -> RequestBody<B> {
         RequestBody {
             body,
             slot: self.slot.clone(),
-            receiving: self.receiving.clone(),
+            is_awaited: false,
         }
     }
 
@@ -383,7 +375,7 @@ impl ActiveRequest {
         let mut state = self.slot.state.lock();
         state.next_reply += 1;
         let number = state.next_reply;
-        state.handed.insert(number, Instant::now());
+        state.note_handed(number, true);
         drop(state);
         Body::new(ReplyBody {
             body,
@@ -397,12 +389,29 @@ impl ActiveRequest {
 pub(super) struct RequestBody<B> {
     body: B,
     slot: Arc<ConnectionSlot>,
-    receiving: Arc<Mutex<bool>>,
+    /// Whether the connection waits for more of it.
+    is_awaited: bool,
+}
+
+impl<B> RequestBody<B> {
+    fn set_awaited(&mut self, is_awaited: bool) {
+        if self.is_awaited == is_awaited {
+            return;
+        }
+        self.is_awaited = is_awaited;
+        let mut state = self.slot.state.lock();
+        state.receiving = if is_awaited {
+            state.receiving + 1
+        } else {
+            state.receiving.saturating_sub(1)
+        };
+        self.slot.note(&mut state);
+    }
 }
 
 impl<B> Drop for RequestBody<B> {
     fn drop(&mut self) {
-        received(&self.slot, &self.receiving);
+        self.set_awaited(false);
     }
 }
 
@@ -415,8 +424,11 @@ impl<B: http_body::Body + Unpin> http_body::Body for RequestBody<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
-            received(&self.slot, &self.receiving);
+        match polled {
+            Poll::Pending => self.set_awaited(true),
+            // A body that arrives byte by byte is waited for since its first byte.
+            Poll::Ready(Some(Ok(_))) => (),
+            Poll::Ready(None | Some(Err(_))) => self.set_awaited(false),
         }
         polled
     }
@@ -441,11 +453,7 @@ impl ReplyBody {
     /// Notes that the reply waits to be sent, or for what it is made of.
     fn note(&self, handed: bool) {
         let mut state = self.request.slot.state.lock();
-        if handed {
-            state.handed.insert(self.number, Instant::now());
-        } else {
-            state.handed.remove(&self.number);
-        }
+        state.note_handed(self.number, handed);
     }
 }
 
@@ -479,6 +487,11 @@ impl http_body::Body for ReplyBody {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
+    use futures::FutureExt;
+    use http_body_util::BodyExt;
+
     use super::*;
 
     fn address(number: u8) -> Option<IpAddr> {
@@ -489,6 +502,11 @@ mod tests {
         Arc::new(limit.open(address(number)))
     }
 
+    /// A body of which nothing arrives.
+    fn unfinished() -> Body {
+        Body::from_stream(futures::stream::pending::<Result<Bytes, Infallible>>())
+    }
+
     fn is_closed(slot: &ConnectionSlot) -> bool {
         slot.closing.is_cancelled()
     }
@@ -497,26 +515,46 @@ mod tests {
     async fn idle_connections_make_room_before_those_that_send_or_read() {
         let limit = ConnectionLimit::new(3, 3);
         let (reading, sending, idle) = (open(&limit, 1), open(&limit, 2), open(&limit, 3));
-        let reply = reading.begin_request(false);
+        let reply = reading.begin_request();
         reading.set_stalled(true);
-        let body = sending.begin_request(true);
+        let request = sending.begin_request();
+        let mut body = request.receive(unfinished());
+        assert!(body.frame().now_or_never().is_none());
         tokio::time::sleep(2 * READING_GRACE).await;
         let next = open(&limit, 4);
         assert!(is_closed(&idle) && !is_closed(&sending) && !is_closed(&reading));
         drop(idle);
         assert!(next.has_slot().await);
-        let busy = next.begin_request(false);
+        let busy = next.begin_request();
         let another = open(&limit, 5);
         assert!(is_closed(&sending) && !is_closed(&reading));
-        drop((body, sending));
+        drop((body, request, sending));
         assert!(another.has_slot().await);
-        let busy_too = another.begin_request(false);
+        let busy_too = another.begin_request();
         let last = open(&limit, 6);
         assert!(is_closed(&reading));
         // A connection with a request in progress is never closed to make room.
         let patient = last.has_slot().await;
         assert!(!patient && !is_closed(&next) && !is_closed(&another));
         drop((reply, busy, busy_too));
+    }
+
+    #[tokio::test]
+    async fn a_body_is_waited_for_from_when_it_is_asked_for_to_its_end() {
+        let slot = open(&ConnectionLimit::new(1, 1), 1);
+        let awaited = || slot.state.lock().awaited();
+        assert_eq!(awaited(), Some(Awaited::Request));
+        let request = slot.begin_request();
+        let mut body = request.receive(unfinished());
+        assert_eq!(awaited(), None);
+        assert!(body.frame().now_or_never().is_none());
+        assert_eq!(awaited(), Some(Awaited::Body));
+        drop(body);
+        assert_eq!(awaited(), None);
+        let mut whole = request.receive(Body::from("text"));
+        assert!(whole.frame().now_or_never().is_some() && awaited().is_none());
+        drop((whole, request));
+        assert_eq!(awaited(), Some(Awaited::Request));
     }
 
     #[tokio::test]
@@ -539,7 +577,7 @@ mod tests {
     async fn the_reserve_keeps_the_newest() {
         let limit = ConnectionLimit::new(1, 100);
         let held = open(&limit, 1);
-        let busy = held.begin_request(false);
+        let busy = held.begin_request();
         let beyond: Vec<_> = (0..RESERVE + 3).map(|_| open(&limit, 2)).collect();
         let closed = beyond.iter().filter(|slot| is_closed(slot)).count();
         assert_eq!(closed, 3);
@@ -551,9 +589,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_reply_that_nobody_takes_is_noticed() {
-        use http_body_util::BodyExt;
         let slot = open(&ConnectionLimit::new(1, 1), 1);
-        let mut body = slot.begin_request(false).until_end_of(Body::from("text"));
+        let mut body = slot.begin_request().until_end_of(Body::from("text"));
         let limit = Duration::from_millis(20);
         tokio::time::sleep(2 * limit).await;
         assert!(slot.is_held_up(limit));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, header};
 use hyper::Request;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -274,7 +274,7 @@ async fn answer(
     if !health::PATHS.contains(&path) && !slot.has_slot().await {
         return Ok(no_slot());
     }
-    let active = slot.begin_request(!request.body().is_end_stream());
+    let active = slot.begin_request();
     let request = request.map(|body| Body::new(active.receive(body)));
     let reply = service.answer(request).await;
     Ok(reply.map(|body| active.until_end_of(body)))
