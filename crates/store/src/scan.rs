@@ -54,7 +54,8 @@ impl SegmentScan {
             .with_table_parquet_options(options)
             .with_parquet_file_reader_factory(Arc::new(readers))
             .with_enable_page_index(true)
-            // Where rows are chosen, the filters were asked before (`required.rs`).
+            // Where rows are chosen, the filters were asked for the values that the conditions name (`required.rs`). Only the keys of a
+            // join, which are known while it runs, could exclude more row groups.
             .with_bloom_filter_on_read(self.selections.is_empty())
             .with_reorder_filters(true)
             // Rows are dropped while a file is decoded, before its other columns are.
