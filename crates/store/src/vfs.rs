@@ -320,3 +320,23 @@ impl WriteFile for RealWriter {
         self.0.seek(SeekFrom::Start(length)).map(|_| ())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_read_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, b"0123456789").expect("it is written");
+        let file = RealFs.open(&path).expect("it is opened");
+        let read = |offset, length| file.read_at(offset, length).map_err(|error| error.kind());
+        assert_eq!(read(2, 5), Ok(b"23456".to_vec()));
+        assert_eq!(read(0, 10), Ok(b"0123456789".to_vec()));
+        assert_eq!(read(10, 0), Ok(Vec::new()));
+        for (offset, length) in [(5, 6), (10, 1), (11, 1)] {
+            assert_eq!(read(offset, length), Err(io::ErrorKind::UnexpectedEof));
+        }
+    }
+}
