@@ -131,13 +131,17 @@ pub(crate) fn refused() {
     refusals.count = refusals.count.saturating_add(1);
 }
 
-/// Runs on a thread of the runtime before it waits for events.
-pub(crate) fn before_wait() {
-    let are_many = REFUSALS.lock().as_mut().is_some_and(|refusals| {
+/// Whether more than [`MANY`] requests were refused in this [`WINDOW`] or the one before.
+pub(crate) fn refusals_are_many() -> bool {
+    REFUSALS.lock().as_mut().is_some_and(|refusals| {
         refusals.advance(Instant::now());
         refusals.are_many()
-    });
-    if are_many {
+    })
+}
+
+/// Runs on a thread of the runtime before it waits for events.
+pub(crate) fn before_wait() {
+    if refusals_are_many() {
         PAUSES.pause(PAUSE);
     }
 }

@@ -1,8 +1,8 @@
 //! The way of a request: through the router, or past it where telemetry may have to be refused.
 //!
 //! At a hundred times the capacity, refusals are most of what the program does, and what happens to a request before and after
-//! its handler costs more than the refusal (`bench/overload.py`). While some application's queue is full, telemetry without a credential goes
-//! straight to its handler.
+//! its handler costs more than the refusal (`bench/overload.py`). While some application's queue is full, and shortly after many refusals,
+//! telemetry without a credential goes straight to its handler.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use crate::auth::credential::{self, Credential};
 use crate::auth::guard::Duty;
 use crate::connection::Connection;
 use crate::middleware::outer::{self, RequestId};
+use crate::moderation;
 use crate::router;
 use crate::routes::ingest;
 
@@ -49,28 +50,28 @@ impl Service {
 
     /// Answers a request.
     pub(crate) async fn answer(self, request: Request) -> Response {
-        match self.app {
-            Some(app) if may_be_refused(&app, &request) => {
-                let route = request.uri().path().to_owned();
-                let handle = async |id, request| track(app, id, request).await;
-                outer::around(request, route, handle).await
-            }
-            _ => {
-                let Ok(response) = self.router.oneshot(request).await;
-                response
-            }
+        if let Some(app) = self.app
+            && let Some(route) = may_be_refused(&app, &request)
+        {
+            let handle = async |id, request| track(app, id, request).await;
+            return outer::around(request, route, handle).await;
         }
+        let Ok(response) = self.router.oneshot(request).await;
+        response
     }
 }
 
-/// Whether a request is telemetry that is let in without a credential, and some application's queue is full.
-pub(crate) fn may_be_refused(app: &App, request: &Request) -> bool {
-    request.method() == Method::POST
-        && ingest::PATHS.contains(&request.uri().path())
+/// The route of telemetry that is let in without a credential and may be refused: some application's queue is full, or many requests were
+/// refused a moment ago. `None` for other requests.
+pub(crate) fn may_be_refused(app: &App, request: &Request) -> Option<&'static str> {
+    let path = request.uri().path();
+    let route = ingest::PATHS.into_iter().find(|route| *route == path)?;
+    let may_be = request.method() == Method::POST
         && !app.settings.ingest_require_credential
         && Duty::Ingestion.check(app.settings.node_role).is_ok()
-        && app.bodies.telemetry.is_any_full()
-        && credential::find(request.headers(), request.uri()) == Credential::Absent
+        && (app.bodies.telemetry.is_any_full() || moderation::refusals_are_many())
+        && credential::find(request.headers(), request.uri()) == Credential::Absent;
+    may_be.then_some(route)
 }
 
 /// The handler of telemetry, with what the layers of the router add that matters to it.

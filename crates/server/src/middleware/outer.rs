@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorBody};
+use crate::middleware::request_metrics;
 use crate::wire::kusto::error::{self as kusto, Context};
 
 /// This request's id; in the reply, in errors and in the log.
@@ -27,20 +28,23 @@ pub(crate) async fn run(request: Request, next: Next) -> Response {
         .extensions()
         .get::<MatchedPath>()
         .map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
-    around(request, route, async |_, request| next.run(request).await).await
+    let handle = async |id, mut request: Request| {
+        request.extensions_mut().insert(id);
+        next.run(request).await
+    };
+    around(request, &route, handle).await
 }
 
 /// Handles a request with an id and finishes its reply.
 pub(crate) async fn around(
-    mut request: Request,
-    route: String,
+    request: Request,
+    route: &str,
     handle: impl AsyncFnOnce(RequestId, Request) -> Response,
 ) -> Response {
     let begun = Instant::now();
     let id = secret::new_id().to_string();
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let client_id = client_request_id(request.headers());
-    request.extensions_mut().insert(RequestId(id.clone()));
 
     let mut response = if lacks_host(&request) {
         ApiError::bad("A request of HTTP/1.1 needs exactly one header 'Host' (RFC 9112 §3.2)")
@@ -56,9 +60,7 @@ pub(crate) async fn around(
     } else {
         tracing::info!(request_id = %id, %method, url = %redacted(&uri), status, milliseconds, "request");
     }
-    metrics::counter!("hindsight_http_requests_total", "route" => route.clone(), "status" => status.to_string()).increment(1);
-    metrics::histogram!("hindsight_http_request_seconds", "route" => route)
-        .record(milliseconds / 1000.0);
+    request_metrics::record(route, status, milliseconds / 1000.0);
     response
 }
 
@@ -126,6 +128,9 @@ fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
 
 /// Merges the `Vary` headers of several layers into one.
 fn join_vary(headers: &mut HeaderMap) {
+    if headers.get_all(header::VARY).iter().nth(1).is_none() {
+        return;
+    }
     let mut names: Vec<String> = Vec::new();
     for value in headers.get_all(header::VARY) {
         for name in value.to_str().unwrap_or_default().split(',') {

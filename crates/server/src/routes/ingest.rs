@@ -72,7 +72,8 @@ pub(crate) async fn track(
         bytes: body.bytes,
         arriving: Some(body.memory),
     };
-    match intake::take(&app, body, sender, principal).await {
+    // In a box: the state of a request that is refused before is small, and is copied from one place to another.
+    match Box::pin(intake::take(&app, body, sender, principal)).await {
         Ok(verdict) => {
             note_refusal(&verdict, &id.0);
             reply(verdict)

@@ -1,5 +1,6 @@
 //! Replies to track requests.
 
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
@@ -22,6 +23,9 @@ pub(crate) fn refused(error: ApiError) -> Response {
 /// Items that are listed although the sender cannot do anything about them: a small body must not get a large reply.
 const LISTED: usize = 100;
 
+/// Headers of a reply, with those that are added on its way to the connection.
+const HEADERS: usize = 12;
+
 /// The reply that says what became of each item.
 pub(crate) fn reply(mut verdict: Verdict) -> Response {
     let status =
@@ -33,16 +37,14 @@ pub(crate) fn reply(mut verdict: Verdict) -> Response {
     let again = verdict.errors.iter().any(ItemError::is_repeatable);
     verdict.shorten(LISTED);
     let text = serde_json::to_string(&verdict).unwrap_or_default();
-    let mut response = (
-        status,
-        [(header::CONTENT_TYPE, "application/json; charset=utf-8")],
-        text,
-    )
-        .into_response();
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.reserve(HEADERS);
+    let json = HeaderValue::from_static("application/json; charset=utf-8");
+    headers.insert(header::CONTENT_TYPE, json);
     if again {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }
     response
 }
