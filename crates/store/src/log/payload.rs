@@ -34,18 +34,18 @@ pub(crate) fn encode_batches(app: AppId, batches: &[(Table, RecordBatch)]) -> Re
     let mut body = Vec::new();
     for (table, batch) in batches {
         let batch = without_empty_columns(batch)?;
-        let expected = batch.get_array_memory_size();
-        let mut stream = StreamWriter::try_new(Vec::with_capacity(expected), &batch.schema())?;
+        body.push(u8::try_from(table.name().len()).unwrap_or(u8::MAX));
+        body.extend_from_slice(table.name().as_bytes());
+        let length_at = body.len();
+        body.extend_from_slice(&[0; 4]);
+        body.reserve(batch.get_array_memory_size());
+        let mut stream = StreamWriter::try_new(&mut body, &batch.schema())?;
         stream.write(&batch)?;
-        let stream = stream.into_inner()?;
-        let length = u32::try_from(stream.len()).map_err(|_| StoreError::BadBatch {
+        stream.finish()?;
+        set_length(&mut body, length_at).ok_or_else(|| StoreError::BadBatch {
             table: table.name(),
             what: "it is larger than 4 GiB".to_owned(),
         })?;
-        body.push(u8::try_from(table.name().len()).unwrap_or(u8::MAX));
-        body.extend_from_slice(table.name().as_bytes());
-        body.extend_from_slice(&length.to_le_bytes());
-        body.extend_from_slice(&stream);
     }
     let (form, body) = if body.len() < COMPRESS_FROM {
         (PLAIN, body)
@@ -57,6 +57,13 @@ pub(crate) fn encode_batches(app: AppId, batches: &[(Table, RecordBatch)]) -> Re
     payload.push(form);
     payload.extend_from_slice(&body);
     Ok(payload)
+}
+
+/// Writes the number of the bytes that follow it into the four bytes at `at`; `None` if there are more than they can tell.
+fn set_length(body: &mut [u8], at: usize) -> Option<()> {
+    let (length, rest) = body.get_mut(at..)?.split_first_chunk_mut::<4>()?;
+    *length = u32::try_from(rest.len()).ok()?.to_le_bytes();
+    Some(())
 }
 
 /// The batch without columns that hold nothing but `""`, or nothing but null: reading fills them in again (`crate::batch::normalise`).
