@@ -74,7 +74,7 @@ pub struct StoreConfig {
     /// Whether segments get an index of the values of columns that single records are looked up by, and queries use those that are there.
     /// Default true.
     pub value_index: bool,
-    /// Bytes of parsed segment footers kept in memory. Default 128 MiB.
+    /// Bytes of parsed segment footers kept in memory, and of blocks of filters. Default 128 MiB.
     pub footer_cache_bytes: usize,
     /// Bytes of decoded columns of segments kept in memory; 0 keeps none. Default 256 MiB.
     pub column_cache_bytes: usize,

@@ -29,7 +29,9 @@ use crate::recovery;
 use crate::retention::large::LargeExpiry;
 use crate::schema::Table;
 use crate::seal;
-use crate::segment::{DamagedSegments, FooterCache, Segment, SegmentAccess, SegmentSettings};
+use crate::segment::{
+    DamagedSegments, FilterBlocks, FooterCache, Segment, SegmentAccess, SegmentSettings,
+};
 use crate::segment_change::SegmentChange;
 use crate::snapshot::{OtherRows, Snapshot};
 use crate::stats::Stats;
@@ -38,6 +40,8 @@ use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
 use crate::usage::Usage;
 use crate::view::{View, ViewCell, ViewSink};
 
+/// The share of the footer cache for blocks of filters: one eighth.
+const FILTER_SHARE: usize = 8;
 /// The share of the column cache for remembered selections: one eighth.
 const SELECTION_SHARE: usize = 8;
 
@@ -154,6 +158,7 @@ impl Store {
                 "the clock is suspect: nothing expires until it is confirmed ('hindsight retention confirm')"
             );
         }
+        let filter_bytes = config.footer_cache_bytes / FILTER_SHARE;
         let selection_bytes = config.column_cache_bytes / SELECTION_SHARE;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
         let is_shared = config.is_shared();
@@ -161,7 +166,8 @@ impl Store {
             segment_settings: segment_settings(&config, &folder, id, recovered.objects),
             quarantine: recovered.quarantine,
             access: Arc::new(SegmentAccess {
-                footers: FooterCache::new(config.footer_cache_bytes),
+                footers: FooterCache::new(config.footer_cache_bytes - filter_bytes),
+                filter_blocks: FilterBlocks::new(filter_bytes),
                 columns: ColumnCache::new(config.column_cache_bytes - selection_bytes),
                 selections: SelectionCache::new(selection_bytes),
                 damaged: DamagedSegments::new(recovered.damage),

@@ -7,6 +7,7 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::damaged::damage_in;
 use super::description::covers_in;
+use super::filter_reader::{FilterBlocks, FilterReader};
 use super::lookup::row_groups_with;
 use super::text_index::TextIndex;
 use super::value_index::ValueIndex;
@@ -18,6 +19,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(crate) struct SegmentAccess {
     pub(crate) footers: FooterCache,
+    pub(crate) filter_blocks: FilterBlocks,
     pub(crate) damaged: DamagedSegments,
     /// Whether queries use the indexes of terms.
     pub(crate) text_index: bool,
@@ -47,13 +49,15 @@ impl SegmentAccess {
         lookups: &[Lookup],
     ) -> Option<RowParts> {
         let footer = self.footer(segment).ok()?;
-        let file = SegmentFileReader::open_for_parts(segment).ok()?;
-        let groups = row_groups_with(lookups, &footer, &file).ok()?;
+        let filters = FilterReader::new(segment, &self.filter_blocks);
+        let groups = row_groups_with(lookups, &footer, &filters).ok()?;
         if groups.is_empty() || !self.value_index {
             return Some(groups);
         }
         let index = ValueIndex::of(&footer, segment.record.rows);
-        let blocks = index.map_or(Ok(None), |index| index.rows_with(lookups, &groups, &file));
+        let blocks = index.map_or(Ok(None), |index| {
+            index.rows_with(lookups, &groups, &filters)
+        });
         let blocks = blocks.unwrap_or_else(|error| {
             let file = segment.path().display();
             tracing::warn!(%file, %error, "the index of values of a segment cannot be read and is not used");
@@ -75,7 +79,7 @@ impl SegmentAccess {
             let index = TextIndex::of(&footer, segment.record.rows);
             match index.filter(|index| index.tells_of(condition)) {
                 Some(index) => {
-                    index.rows_with(condition, &SegmentFileReader::open_for_parts(segment)?)
+                    index.rows_with(condition, &FilterReader::new(segment, &self.filter_blocks))
                 }
                 None => Ok(None),
             }

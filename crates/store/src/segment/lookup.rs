@@ -7,8 +7,8 @@ use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use xxhash_rust::xxh64::xxh64;
 
-use super::SegmentFileReader;
 use super::block_filters::filter::{BUCKET, bucket_of, may_have};
+use super::filter_reader::FilterReader;
 use super::row_parts::RowParts;
 
 /// Columns that single records are looked up by. They have Bloom filters and the index of values.
@@ -35,7 +35,7 @@ pub(super) fn hash(value: &str) -> u64 {
 pub(super) fn row_groups_with(
     lookups: &[Lookup],
     footer: &ParquetMetaData,
-    file: &SegmentFileReader,
+    filters: &FilterReader<'_>,
 ) -> Result<RowParts> {
     let columns = footer.file_metadata().schema_descr().columns();
     let place = |lookup: &Lookup| columns.iter().position(|c| c.name() == lookup.column);
@@ -50,7 +50,7 @@ pub(super) fn row_groups_with(
     for group in footer.row_groups() {
         let mut matches = true;
         for (column, hashes) in &lookups {
-            matches = matches && may_have_one(group.column(*column), hashes, file)?;
+            matches = matches && may_have_one(group.column(*column), hashes, filters)?;
         }
         parts.push((usize::try_from(group.num_rows())?, matches));
     }
@@ -61,7 +61,7 @@ pub(super) fn row_groups_with(
 fn may_have_one(
     column: &ColumnChunkMetaData,
     hashes: &[u64],
-    file: &SegmentFileReader,
+    filters: &FilterReader<'_>,
 ) -> Result<bool> {
     let offset = column.bloom_filter_offset().map(u64::try_from);
     let length = column.bloom_filter_length().map(u64::try_from);
@@ -75,7 +75,7 @@ fn may_have_one(
     let buckets = usize::try_from(size)? / BUCKET;
     for hash in hashes {
         let from = begin.saturating_add((bucket_of(*hash, buckets) * BUCKET) as u64);
-        let bucket = file.read(&(from..from.saturating_add(BUCKET as u64)))?;
+        let bucket = filters.read(&(from..from.saturating_add(BUCKET as u64)))?;
         if may_have(&bucket, *hash) {
             return Ok(true);
         }

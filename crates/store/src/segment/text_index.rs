@@ -5,8 +5,9 @@ use hindsight_kql_types::terms::{TermCondition, fold_text, terms};
 use parquet::errors::Result;
 use parquet::file::metadata::ParquetMetaData;
 
+use super::RowParts;
 use super::block_filters::{BlockFilters, BlockFiltersBuilder, Layout};
-use super::{RowParts, SegmentFileReader};
+use super::filter_reader::FilterReader;
 use crate::schema::Table;
 
 /// The name of the entry of the footer, without `hindsight.`.
@@ -65,26 +66,26 @@ impl TextIndex {
     pub(super) fn rows_with(
         &self,
         condition: &TermCondition,
-        file: &SegmentFileReader,
+        filters: &FilterReader<'_>,
     ) -> Result<Option<RowParts>> {
-        let blocks = self.blocks_with(condition, file)?;
+        let blocks = self.blocks_with(condition, filters)?;
         Ok(blocks.map(|blocks| self.0.parts(blocks)))
     }
 
     fn blocks_with(
         &self,
         condition: &TermCondition,
-        file: &SegmentFileReader,
+        filters: &FilterReader<'_>,
     ) -> Result<Option<Vec<bool>>> {
         match condition {
             TermCondition::Has { column, term } => {
                 let all = |_| true;
-                self.0.blocks_with(column, &[hash(term)], all, file)
+                self.0.blocks_with(column, &[hash(term)], all, filters)
             }
             TermCondition::All(conditions) => {
                 let mut all: Option<Vec<bool>> = None;
                 for condition in conditions {
-                    let Some(blocks) = self.blocks_with(condition, file)? else {
+                    let Some(blocks) = self.blocks_with(condition, filters)? else {
                         continue;
                     };
                     all = Some(match all {
@@ -97,7 +98,7 @@ impl TextIndex {
             TermCondition::Any(conditions) => {
                 let mut any: Vec<bool> = Vec::new();
                 for condition in conditions {
-                    let Some(blocks) = self.blocks_with(condition, file)? else {
+                    let Some(blocks) = self.blocks_with(condition, filters)? else {
                         return Ok(None);
                     };
                     any.resize(blocks.len(), false);

@@ -9,8 +9,9 @@ use parquet::errors::Result;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::block_filters::{BlockFilters, BlockFiltersBuilder, Layout};
+use super::filter_reader::FilterReader;
 use super::lookup::{LOOKUP_COLUMNS, Lookup, hash};
-use super::{PAGE_ROWS, RowParts, SegmentFileReader};
+use super::{PAGE_ROWS, RowParts};
 use crate::schema::Table;
 
 /// The name of the entry of the footer, without `hindsight.`.
@@ -49,7 +50,7 @@ impl ValueIndex {
         &self,
         lookups: &[Lookup],
         within: &RowParts,
-        file: &SegmentFileReader,
+        filters: &FilterReader<'_>,
     ) -> Result<Option<RowParts>> {
         let wanted = within.ranges();
         let is_wanted = |rows: Range<usize>| {
@@ -61,7 +62,7 @@ impl ValueIndex {
             let hashes: Vec<u64> = lookup.values.iter().map(|value| hash(value)).collect();
             let blocks = self
                 .0
-                .blocks_with(&lookup.column, &hashes, is_wanted, file)?;
+                .blocks_with(&lookup.column, &hashes, is_wanted, filters)?;
             let Some(blocks) = blocks else { continue };
             match &mut all {
                 Some(all) => all

@@ -10,7 +10,8 @@ use datafusion::prelude::{col, lit};
 use super::*;
 use crate::RealFs;
 use crate::log;
-use crate::segment::SegmentFileReader;
+use crate::segment::filter_reader::FilterReader;
+use crate::segment::{FilterBlocks, SegmentFileReader};
 use crate::{MissingData, StoreError, TICKS_PER_HOUR};
 
 /// A closed store with one segment; its file.
@@ -58,6 +59,39 @@ async fn every_flipped_byte_of_a_segment_is_noticed_where_it_is_read() {
         );
         put(place, *byte);
     }
+}
+
+/// What was read before the damage is still there, and is what was written; everything else is compared with its checksum.
+#[tokio::test]
+async fn blocks_of_filters_are_kept_as_they_were_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = one_segment(dir.path()).await;
+    let bytes = std::fs::read(&path).unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    let segments = store.segments(store.catalogue().segments().await.unwrap());
+    let [segment] = segments.as_slice() else {
+        panic!("one segment")
+    };
+    let (kept, none) = (FilterBlocks::new(1 << 20), FilterBlocks::new(0));
+    let read = |blocks: &FilterBlocks, from: u64, to: u64| {
+        FilterReader::new(segment, blocks).read(&(from..to))
+    };
+    for blocks in [&kept, &none] {
+        assert_eq!(read(blocks, 100, 132).unwrap(), bytes[100..132]);
+    }
+    let flipped: Vec<u8> = bytes.iter().map(|byte| byte ^ 1).collect();
+    std::fs::write(&path, flipped).unwrap();
+    assert_eq!(read(&kept, 500, 532).unwrap(), bytes[500..532]);
+    let block = 32 << 10;
+    for (blocks, from) in [(&none, 100), (&kept, block), (&kept, block - 16)] {
+        let error = read(blocks, from, from + 32).expect_err("flipped bits");
+        assert!(
+            error.to_string().contains(path.to_str().unwrap()),
+            "{error}"
+        );
+    }
+    let end = bytes.len() as u64;
+    assert!(read(&kept, end - 16, end + 16).is_err(), "beyond the end");
 }
 
 /// The first query that meets damage fails and names the file. From then on the segment is left out, which each query says.

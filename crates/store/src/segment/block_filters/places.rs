@@ -8,8 +8,9 @@ use parquet::file::metadata::ParquetMetaData;
 use serde_json::Value;
 
 use super::filter::{BUCKET, bucket_of, may_have};
+use crate::segment::RowParts;
 use crate::segment::description::entry;
-use crate::segment::{RowParts, SegmentFileReader};
+use crate::segment::filter_reader::FilterReader;
 
 /// An index of a segment, without its filters.
 #[derive(Debug)]
@@ -69,7 +70,7 @@ impl BlockFilters {
         column: &str,
         hashes: &[u64],
         is_wanted: impl Fn(Range<usize>) -> bool,
-        file: &SegmentFileReader,
+        filters: &FilterReader<'_>,
     ) -> Result<Option<Vec<bool>>> {
         let Some(sections) = self.columns.get(column) else {
             return Ok(None);
@@ -81,7 +82,7 @@ impl BlockFilters {
             found.extend(wanted);
             let own = found.get_mut(begin..).unwrap_or_default();
             if own.contains(&true) {
-                section.leave_out_without(hashes, file, own)?;
+                section.leave_out_without(hashes, filters, own)?;
             }
         }
         Ok(Some(found))
@@ -109,7 +110,7 @@ impl Section {
     fn leave_out_without(
         &self,
         hashes: &[u64],
-        file: &SegmentFileReader,
+        filters: &FilterReader<'_>,
         blocks: &mut [bool],
     ) -> Result<()> {
         let buckets = usize::try_from(self.buckets)?;
@@ -118,7 +119,7 @@ impl Section {
         let place = |hash: u64| (bucket_of(hash, buckets) as u64).saturating_mul(row);
         let read = |from: u64, length: u64| {
             let from = self.offset.saturating_add(from);
-            file.read(&(from..from.saturating_add(length)))
+            filters.read(&(from..from.saturating_add(length)))
         };
         let mut found = vec![false; blocks.len()];
         let mut look = |hash: u64, bytes: &[u8]| {
