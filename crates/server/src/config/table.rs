@@ -259,7 +259,7 @@ settings! {
     "Memory limit of items that are not yet in segments. A quarter of it triggers a flush. One application may use three times what is free, so three quarters if it is alone; beyond it its telemetry is refused with 503.";
 
     "store.footer_cache" = "128MiB" => store_footer_cache: usize, size,
-    "Memory limit of the cached footers of segments; an eighth of it keeps blocks of the filters that look-ups read.";
+    "Memory limit of the cached footers of segments; an eighth of it keeps blocks of the filters that look-ups and searches for terms read.";
 
     "store.text_index" = "true" => store_text_index: bool, yes_or_no,
     "Whether segments get an index of the terms of messages, and queries use it: `has` and the other text operators then read only the parts of a segment that may match. Answers are the same without it.";
