@@ -1,10 +1,11 @@
-//! Telemetry while an application's queue is full.
+//! Telemetry while an application's queue is full, and shortly after many refusals.
 
 use std::collections::BTreeMap;
 
 use super::*;
 use crate::bodies::Owner;
 use crate::bodies::shares::Share;
+use crate::moderation;
 use crate::service::{Service, may_be_refused};
 
 /// A server where one request of the shop waits, and no other one may.
@@ -56,26 +57,36 @@ impl Overloaded {
         item.to_string()
     }
 
-    /// The status, the headers and the body of the reply to a request that comes in parts: past the router, and through it.
+    /// As [`both`].
     async fn both(&self, headers: &[(&str, &str)], parts: &[&str]) -> [Seen; 2] {
-        let request = || {
-            let parts: Vec<Result<String, std::io::Error>> =
-                parts.iter().map(|part| Ok((*part).to_owned())).collect();
-            let mut request = Request::post("/v2.1/track").header("host", "x");
-            for (name, value) in headers {
-                request = request.header(*name, *value);
-            }
-            let body = Body::from_stream(futures::stream::iter(parts));
-            request.body(body).unwrap()
-        };
-        // What shows a credential passes through the router both times.
-        let shows_none = !headers.iter().any(|(name, _)| *name == "x-api-key");
-        let route = may_be_refused(&self.server.app, &request());
-        assert_eq!(route, shows_none.then_some("/v2.1/track"));
-        let past = self.service.clone().answer(request()).await;
-        let through = Service::from(self.server.router.clone()).answer(request());
-        [seen(past).await, seen(through.await).await]
+        both(&self.server, &self.service, headers, parts).await
     }
+}
+
+/// The status, the headers and the body of the reply to a request that comes in parts: past the router, and through it.
+async fn both(
+    server: &Server,
+    service: &Service,
+    headers: &[(&str, &str)],
+    parts: &[&str],
+) -> [Seen; 2] {
+    let request = || {
+        let parts: Vec<Result<String, std::io::Error>> =
+            parts.iter().map(|part| Ok((*part).to_owned())).collect();
+        let mut request = Request::post("/v2.1/track").header("host", "x");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = Body::from_stream(futures::stream::iter(parts));
+        request.body(body).unwrap()
+    };
+    // What shows a credential passes through the router both times.
+    let shows_none = !headers.iter().any(|(name, _)| *name == "x-api-key");
+    let route = may_be_refused(&server.app, &request());
+    assert_eq!(route, shows_none.then_some("/v2.1/track"));
+    let past = service.clone().answer(request()).await;
+    let through = Service::from(server.router.clone()).answer(request());
+    [seen(past).await, seen(through.await).await]
 }
 
 impl Drop for Overloaded {
@@ -149,6 +160,20 @@ async fn a_reply_is_the_same_past_the_router_and_through_it() {
             assert!(past.body.contains("ingest.queue"), "{name}: {}", past.body);
         }
     }
+}
+
+#[tokio::test]
+async fn telemetry_goes_past_the_router_for_a_moment_after_many_refusals() {
+    let server = Server::start().await;
+    let service = Service::new(server.app.clone());
+    let item = server.envelope("EventData", serde_json::json!({"name": "a"}));
+    for _ in 0..1000 {
+        moderation::refused();
+    }
+    assert!(!server.app.bodies.telemetry.is_any_full());
+    let [past, through] = both(&server, &service, &[], &[&item.to_string()]).await;
+    assert_eq!(past, through);
+    assert_eq!(past.status, 200, "{}", past.body);
 }
 
 #[tokio::test]
