@@ -17,26 +17,17 @@ import tempfile
 import time
 
 import queries
-import telemetry
-from service import DAYS, Service, last_full_hour
+from service import Service, last_full_hour, make_telemetry
 
 HERE = pathlib.Path(__file__).resolve().parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
 PROGRAM = pathlib.Path(os.environ.get("HINDSIGHT_PROGRAM", TARGET / "release" / "hindsight"))
 PORT = int(os.environ.get("HINDSIGHT_BENCH_PORT", "21020"))
-# Bodies that are made before they are sent: those of a large store do not fit into memory.
-SLICE = 500
 MOST = 2.0
 # Tables that have half as many rows as there are requests.
 HALF = {"Q5", "Q6"}
 # Ticks of the figures of /proc are coarse: short queries are repeated for this number of seconds.
 LEAST = 0.5
-
-
-def fill(service, key, requests, end):
-    bodies = telemetry.batches(key, requests, DAYS, end)
-    while part := [body for _, body in zip(range(SLICE), bodies)]:
-        service.fill(part)
 
 
 def cost(service, app, key, query, runs):
@@ -71,7 +62,7 @@ def measure(requests, runs):
         end = last_full_hour()
         service.start()
         app, key = service.create_application()
-        fill(service, app["instrumentationKey"], requests, end)
+        service.fill(make_telemetry(app["instrumentationKey"], requests, end))
         service.stop()
         states = []
         for interval in ("10h", "2s"):
