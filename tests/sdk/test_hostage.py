@@ -11,8 +11,6 @@ from server import Server
 
 # Hostile clients do not get tired within a test.
 SETTINGS = {"http_body_timeout": "600s", "log_filter": "warn"}
-# What a connection may hold beside the bodies (docs/limits.md).
-CONNECTION = 128 << 10
 
 
 @unittest.skipUnless(pathlib.Path("/proc/self/status").exists(), "memory is read from /proc")
@@ -60,7 +58,7 @@ class Hostage(unittest.TestCase):
         self.hold(hostile.unfinished(server, head, megabyte) for _ in range(500))
         self.hold(hostile.unfinished(server, query.encode(), megabyte) for _ in range(500))
         self.serves(server, app)
-        self.assertLess(hostile.memory(server, "VmHWM") - before, 64 * MEBIBYTE + 1_000 * CONNECTION)
+        self.assertLess(hostile.memory(server, "VmHWM") - before, 128 * MEBIBYTE)
 
     def test_packed_bodies_without_a_known_key_hold_bounded_memory(self):
         server, app, _ = self.start(http_body_memory="256MiB")
