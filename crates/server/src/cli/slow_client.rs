@@ -17,6 +17,10 @@ use super::connection_limit::ConnectionSlot;
 /// The connection preface of HTTP/2 (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// Bytes of one read. Hyper doubles the buffer of a connection when a read fills it, and keeps it while a body is waited for: clients
+/// that send bodies without end hold two of these and not the 64 KiB that a request's head may have.
+const MOST_READ: usize = 16 << 10;
+
 /// A stream that fails with `TimedOut` when the first bytes do not arrive in time, or when a write makes no progress.
 pub(super) struct SlowClientGuard<S> {
     inner: S,
@@ -84,6 +88,20 @@ impl<S> SlowClientGuard<S> {
     }
 }
 
+/// Reads at most [`MOST_READ`] bytes.
+fn read_some<S: AsyncRead>(
+    stream: Pin<&mut S>,
+    context: &mut Context<'_>,
+    buffer: &mut ReadBuf<'_>,
+) -> Poll<io::Result<()>> {
+    let room = buffer.remaining().min(MOST_READ);
+    let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
+    let outcome = stream.poll_read(context, &mut part);
+    let count = part.filled().len();
+    buffer.advance(count);
+    outcome
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for SlowClientGuard<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -91,7 +109,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for SlowClientGuard<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let outcome = Pin::new(&mut self.inner).poll_read(context, buffer);
+        let outcome = read_some(Pin::new(&mut self.inner), context, buffer);
         if self.preface_timer.is_none() {
             return outcome;
         }
@@ -144,5 +162,33 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for SlowClientGuard<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.inner).poll_shutdown(context);
         self.or_stalled(outcome, context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::super::connection_limit::ConnectionLimit;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_read_takes_a_part_and_all_parts_come_in_order() {
+        let sent: Vec<u8> = (0..=u8::MAX).cycle().take(3 * MOST_READ + 5).collect();
+        let slot = Arc::new(ConnectionLimit::new(1, 1).open(None));
+        let limit = Duration::from_secs(600);
+        let mut guard = SlowClientGuard::new(sent.as_slice(), slot, limit, limit);
+        let (mut received, mut sizes) = (Vec::new(), Vec::new());
+        let mut buffer = vec![0; 4 * MOST_READ];
+        loop {
+            let count = guard.read(&mut buffer).await.unwrap();
+            if count == 0 {
+                break;
+            }
+            sizes.push(count);
+            received.extend_from_slice(buffer.get(..count).unwrap());
+        }
+        assert_eq!(sizes, [MOST_READ, MOST_READ, MOST_READ, 5]);
+        assert_eq!(received, sent);
     }
 }
