@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
 use tokio::time::Sleep;
 
 use super::connection_limit::ConnectionSlot;
@@ -19,11 +19,11 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Bytes of one read. Hyper doubles the buffer of a connection when a read fills it, and keeps it while a body is waited for: clients
 /// that send bodies without end hold two of these and not the 64 KiB that a request's head may have.
-const MOST_READ: usize = 16 << 10;
+const MOST_READ: u64 = 16 << 10;
 
 /// A stream that fails with `TimedOut` when the first bytes do not arrive in time, or when a write makes no progress.
 pub(super) struct SlowClientGuard<S> {
-    inner: S,
+    inner: Take<S>,
     /// Is told while a write makes no progress.
     slot: Arc<ConnectionSlot>,
     limit: Duration,
@@ -35,7 +35,7 @@ pub(super) struct SlowClientGuard<S> {
     received: usize,
 }
 
-impl<S> SlowClientGuard<S> {
+impl<S: AsyncRead> SlowClientGuard<S> {
     /// Guards `inner`: the first bytes must arrive within `first_bytes`, and each write must make progress within `limit`.
     pub(super) fn new(
         inner: S,
@@ -44,7 +44,7 @@ impl<S> SlowClientGuard<S> {
         limit: Duration,
     ) -> SlowClientGuard<S> {
         SlowClientGuard {
-            inner,
+            inner: inner.take(MOST_READ),
             slot,
             limit,
             stalled: None,
@@ -88,20 +88,6 @@ impl<S> SlowClientGuard<S> {
     }
 }
 
-/// Reads at most [`MOST_READ`] bytes.
-fn read_some<S: AsyncRead>(
-    stream: Pin<&mut S>,
-    context: &mut Context<'_>,
-    buffer: &mut ReadBuf<'_>,
-) -> Poll<io::Result<()>> {
-    let room = buffer.remaining().min(MOST_READ);
-    let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
-    let outcome = stream.poll_read(context, &mut part);
-    let count = part.filled().len();
-    buffer.advance(count);
-    outcome
-}
-
 impl<S: AsyncRead + Unpin> AsyncRead for SlowClientGuard<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -109,7 +95,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for SlowClientGuard<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let outcome = read_some(Pin::new(&mut self.inner), context, buffer);
+        self.inner.set_limit(MOST_READ);
+        let outcome = Pin::new(&mut self.inner).poll_read(context, buffer);
         if self.preface_timer.is_none() {
             return outcome;
         }
@@ -131,13 +118,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for SlowClientGuard<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for SlowClientGuard<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for SlowClientGuard<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.inner).poll_write(context, bytes);
+        let outcome = Pin::new(self.inner.get_mut()).poll_write(context, bytes);
         self.or_stalled(outcome, context)
     }
 
@@ -146,40 +133,39 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for SlowClientGuard<S> {
         context: &mut Context<'_>,
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.inner).poll_write_vectored(context, buffers);
+        let outcome = Pin::new(self.inner.get_mut()).poll_write_vectored(context, buffers);
         self.or_stalled(outcome, context)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.inner.is_write_vectored()
+        self.inner.get_ref().is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let outcome = Pin::new(&mut self.inner).poll_flush(context);
+        let outcome = Pin::new(self.inner.get_mut()).poll_flush(context);
         self.or_stalled(outcome, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let outcome = Pin::new(&mut self.inner).poll_shutdown(context);
+        let outcome = Pin::new(self.inner.get_mut()).poll_shutdown(context);
         self.or_stalled(outcome, context)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncReadExt;
-
     use super::super::connection_limit::ConnectionLimit;
     use super::*;
 
     #[tokio::test]
     async fn a_read_takes_a_part_and_all_parts_come_in_order() {
-        let sent: Vec<u8> = (0..=u8::MAX).cycle().take(3 * MOST_READ + 5).collect();
+        let most = usize::try_from(MOST_READ).unwrap();
+        let sent: Vec<u8> = (0..=u8::MAX).cycle().take(3 * most + 5).collect();
         let slot = Arc::new(ConnectionLimit::new(1, 1).open(None));
         let limit = Duration::from_secs(600);
         let mut guard = SlowClientGuard::new(sent.as_slice(), slot, limit, limit);
         let (mut received, mut sizes) = (Vec::new(), Vec::new());
-        let mut buffer = vec![0; 4 * MOST_READ];
+        let mut buffer = vec![0; 4 * most];
         loop {
             let count = guard.read(&mut buffer).await.unwrap();
             if count == 0 {
@@ -188,7 +174,7 @@ mod tests {
             sizes.push(count);
             received.extend_from_slice(buffer.get(..count).unwrap());
         }
-        assert_eq!(sizes, [MOST_READ, MOST_READ, MOST_READ, 5]);
+        assert_eq!(sizes, [most, most, most, 5]);
         assert_eq!(received, sent);
     }
 }
