@@ -1,6 +1,6 @@
 //! The slow-client guard: it closes the connection of a client that sends no request, which holds a connection slot, or
-//! that does not read its reply, which holds memory too. Hyper itself bounds the time of a request's head, once it has
-//! detected the version of HTTP.
+//! that does not read its reply, which holds memory too. It also bounds each read, and by that the buffer of a client that sends
+//! slowly. Hyper itself bounds the time of a request's head, once it has detected the version of HTTP.
 
 use std::future::Future;
 use std::io;
@@ -17,11 +17,12 @@ use super::connection_limit::ConnectionSlot;
 /// The connection preface of HTTP/2 (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Bytes of one read. Hyper doubles the buffer of a connection when a read fills it, and keeps it while a body is waited for: clients
+/// The most bytes of one read. Hyper doubles the buffer of a connection when a read fills it, and keeps it while a body is waited for: clients
 /// that send bodies without end hold two of these and not the 64 KiB that a request's head may have.
 const MOST_READ: u64 = 16 << 10;
 
-/// A stream that fails with `TimedOut` when the first bytes do not arrive in time, or when a write makes no progress.
+/// A stream that fails with `TimedOut` when the first bytes do not arrive in time, or when a write makes no progress, and that reads at
+/// most [`MOST_READ`] bytes at once.
 pub(super) struct SlowClientGuard<S> {
     inner: Take<S>,
     /// Is told while a write makes no progress.
@@ -95,6 +96,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for SlowClientGuard<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
+        // Without that, the limit would hold for all reads together, and the stream would end at it.
         self.inner.set_limit(MOST_READ);
         let outcome = Pin::new(&mut self.inner).poll_read(context, buffer);
         if self.preface_timer.is_none() {
