@@ -140,16 +140,16 @@ impl FileScan {
     async fn open(&mut self) -> Result<()> {
         let scan = Arc::clone(&self.scan);
         count_rows(&scan).await?;
-        match self.decide().await? {
-            Decision::Columns(in_memory) => self.read_columns(in_memory),
-            Decision::Parquet => {
-                let planner = scan.parquet.plan_file(self.file.clone())?;
-                let morsels = morsels_of(planner).await?;
-                let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
-                self.parquet = Some(streams.boxed());
-                self.in_memory = Some(InMemory::default());
-            }
+        if let Decision::Columns(in_memory) = self.decide().await?
+            && self.read_columns(in_memory)
+        {
+            return Ok(());
         }
+        let planner = scan.parquet.plan_file(self.file.clone())?;
+        let morsels = morsels_of(planner).await?;
+        let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
+        self.parquet = Some(streams.boxed());
+        self.in_memory = Some(InMemory::default());
         Ok(())
     }
 
@@ -166,11 +166,13 @@ impl FileScan {
         Ok(decision.unwrap_or(Decision::Parquet))
     }
 
-    /// Reads the row groups with this in memory.
-    fn read_columns(&mut self, in_memory: InMemory) {
+    /// Reads the row groups with this in memory; `false` if the cache has forgotten the segment meanwhile.
+    fn read_columns(&mut self, in_memory: InMemory) -> bool {
+        let Some(groups) = self.scan.access.columns.groups(self.segment.record.id) else {
+            return false;
+        };
         self.in_memory = Some(in_memory);
-        let groups = self.scan.access.columns.groups(self.segment.record.id);
-        let groups = groups.iter().flat_map(|groups| groups.iter().copied());
+        let groups = groups.iter().copied();
         let range = self.file.range.clone();
         let is_in_range = |group: &RowGroup| {
             let offset = i64::try_from(group.offset).unwrap_or(i64::MAX);
@@ -180,6 +182,7 @@ impl FileScan {
             .enumerate()
             .filter(|(_, group)| is_in_range(group))
             .collect();
+        true
     }
 
     /// Counts the rows that meet the conditions for the bound of a sort, if the columns that this takes can be in memory.
@@ -193,7 +196,9 @@ impl FileScan {
         if !in_memory.columns.contains(&top.column) {
             return Ok(());
         }
-        self.read_columns(in_memory);
+        if !self.read_columns(in_memory) {
+            return Ok(());
+        }
         while self.begin_group(Some(Steps::of(scan.batch_size))).await? {
             let Some((_, _, mut group)) = self.current.take() else {
                 break;
