@@ -297,3 +297,18 @@ fn minute(minutes: i64) -> String {
     hindsight_kql_types::datetime::write_full(ticks, &mut text).unwrap();
     format!("datetime({text})")
 }
+
+/// The bytes that scans read from files, as plans tell it: `bytes_scanned=12.3 KB`.
+fn bytes_read(plan: &str) -> f64 {
+    let Some(figure) = plan.split("bytes_scanned=").nth(1) else {
+        return 0.0;
+    };
+    let figure = figure.split([',', ']']).next().unwrap().trim();
+    let (number, unit) = figure.split_once(' ').unwrap_or((figure, "B"));
+    let factor = match unit.chars().next() {
+        Some('K') => 1e3,
+        Some('M') => 1e6,
+        _ => 1.0,
+    };
+    number.parse::<f64>().unwrap() * factor
+}

@@ -7,7 +7,7 @@ use arrow::record_batch::RecordBatch;
 use hindsight_kql::RandomSource;
 use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, Table};
 
-use super::{START, World, executor};
+use super::{START, World, bytes_read, executor};
 use crate::config::EngineConfig;
 
 /// Rows of the segment: several blocks of the index.
@@ -71,21 +71,6 @@ async fn world(text_index: bool, column_cache_bytes: usize) -> World {
         app,
         random: RandomSource::seeded(7),
     }
-}
-
-/// The bytes that scans read from files, as plans tell it: `bytes_scanned=12.3 KB`.
-fn bytes_read(plan: &str) -> f64 {
-    let Some(figure) = plan.split("bytes_scanned=").nth(1) else {
-        return 0.0;
-    };
-    let figure = figure.split([',', ']']).next().unwrap().trim();
-    let (number, unit) = figure.split_once(' ').unwrap_or((figure, "B"));
-    let factor = match unit.chars().next() {
-        Some('K') => 1e3,
-        Some('M') => 1e6,
-        _ => 1.0,
-    };
-    number.parse::<f64>().unwrap() * factor
 }
 
 #[tokio::test]

@@ -1,10 +1,12 @@
 //! The scan of one segment: reads the columns that are not in memory, and scans its row groups.
 
+mod chosen;
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanBufferBuilder};
+use arrow::array::{Array, ArrayRef, BooleanBufferBuilder};
 use arrow::buffer::BooleanBuffer;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
@@ -26,9 +28,9 @@ use super::footer_facts::footer_facts;
 use super::group_scan::{GroupScan, Selected, Steps};
 use super::partition_scan::{Decision, InMemory, PartitionScan, Reader};
 use super::scan_plan::ScanPlan;
+use super::scanned_rows::unrestricted;
 use super::selections::Selection;
 use super::top_rows::TopBound;
-use super::whole_file::unrestricted;
 use crate::segment::Segment;
 
 /// A segment that is being scanned.
@@ -36,9 +38,11 @@ pub(super) struct FileScan {
     scan: Arc<PartitionScan>,
     file: PartitionedFile,
     segment: Arc<Segment>,
+    /// The rows that are scanned; `None` for all.
+    chosen: Option<RowSelection>,
     /// What is in memory or kept; `None` before the segment was opened.
     in_memory: Option<InMemory>,
-    groups: VecDeque<(usize, RowGroup)>,
+    groups: VecDeque<NextGroup>,
     metadata: Option<ArrowReaderMetadata>,
     current: Option<(usize, RowGroup, GroupScan)>,
     reading: Option<Reading>,
@@ -50,6 +54,14 @@ impl Debug for FileScan {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "FileScan of {}", self.segment.record.path)
     }
+}
+
+/// A row group that is scanned later.
+struct NextGroup {
+    index: usize,
+    group: RowGroup,
+    /// The rows of it that are scanned; `None` for all.
+    chosen: Option<RowSelection>,
 }
 
 /// Columns of selected rows that are being read from the file.
@@ -70,12 +82,26 @@ impl FileScan {
             scan,
             file,
             segment,
+            chosen: None,
             in_memory: None,
             groups: VecDeque::new(),
             metadata: None,
             current: None,
             reading: None,
             parquet: None,
+        }
+    }
+
+    /// The scan of rows that were chosen by number or by an index. They are few, so no column is decoded as a whole for them.
+    pub(super) fn of_chosen_rows(
+        scan: Arc<PartitionScan>,
+        file: PartitionedFile,
+        segment: Arc<Segment>,
+        chosen: RowSelection,
+    ) -> FileScan {
+        FileScan {
+            chosen: Some(chosen),
+            ..FileScan::new(scan, file, segment)
         }
     }
 
@@ -155,15 +181,22 @@ impl FileScan {
 
     /// Decides how the segment is read.
     async fn decide(&mut self) -> Result<Decision> {
-        if let Some(decision) = self.scan.decide(&self.segment) {
+        if let Some(decision) = self.decision() {
             return Ok(decision);
         }
         let metadata = self.metadata().await?;
         let (groups, columns) = footer_facts(&metadata);
         let cache = &self.scan.access.columns;
         cache.put_groups(&self.segment, groups, columns);
-        let decision = self.scan.decide(&self.segment);
-        Ok(decision.unwrap_or(Decision::Parquet))
+        Ok(self.decision().unwrap_or(Decision::Parquet))
+    }
+
+    /// How the segment is read; `None` if that depends on its footer, which was not read.
+    fn decision(&self) -> Option<Decision> {
+        match self.chosen {
+            Some(_) => self.scan.decide_for_chosen_rows(&self.segment),
+            None => self.scan.decide(&self.segment),
+        }
     }
 
     /// Reads the row groups with this in memory; `false` if the cache has forgotten the segment meanwhile.
@@ -172,16 +205,18 @@ impl FileScan {
             return false;
         };
         self.in_memory = Some(in_memory);
-        let groups = groups.iter().copied();
         let range = self.file.range.clone();
         let is_in_range = |group: &RowGroup| {
             let offset = i64::try_from(group.offset).unwrap_or(i64::MAX);
             range.as_ref().is_none_or(|range| range.contains(offset))
         };
-        self.groups = groups
-            .enumerate()
-            .filter(|(_, group)| is_in_range(group))
-            .collect();
+        let mut rest = self.chosen.clone();
+        let groups = groups.iter().enumerate().map(|(index, group)| NextGroup {
+            index,
+            group: *group,
+            chosen: rest.as_mut().map(|rest| rest.split_off(group.rows)),
+        });
+        self.groups = groups.filter(|next| is_in_range(&next.group)).collect();
         true
     }
 
@@ -215,7 +250,8 @@ impl FileScan {
     /// file.
     async fn begin_group(&mut self, steps: Option<Steps>) -> Result<bool> {
         let scan = Arc::clone(&self.scan);
-        while let Some((index, group)) = self.groups.pop_front() {
+        while let Some(next) = self.groups.pop_front() {
+            let (index, group) = (next.index, next.group);
             // A query over many row groups without a selected row can be cancelled between them.
             tokio::task::consume_budget().await;
             let top = scan.plan.top.as_ref();
@@ -224,10 +260,16 @@ impl FileScan {
             {
                 continue;
             }
-            let Some(known) = self.searched(index, group.rows).await? else {
+            let found = match next.chosen {
+                Some(chosen) => self.chosen(index, &group, chosen).await?,
+                None => match self.searched(index, group.rows).await? {
+                    Some(known) => Some((self.load(index, group.rows).await?, known)),
+                    None => None,
+                },
+            };
+            let Some((columns, known)) = found else {
                 continue;
             };
-            let columns = self.load(index, group.rows).await?;
             let reads_file = !scan.plan.returned.iter().all(|c| columns.contains_key(c));
             let steps = steps.unwrap_or_else(|| {
                 if reads_file {
@@ -271,7 +313,7 @@ impl FileScan {
             let name = scan.plan.name(column);
             let parts = batches.iter().map(|batch| column_of(batch, name));
             let parts = parts.collect::<Result<Vec<_>>>()?;
-            let parts: Vec<&dyn arrow::array::Array> = parts.iter().map(AsRef::as_ref).collect();
+            let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
             let (decoded, keep) = CachedColumn::of(&arrow::compute::concat(&parts)?)?;
             if decoded.len() != rows {
                 return Err(DataFusionError::Internal(format!(

@@ -26,10 +26,10 @@ mod morselizer;
 mod partition_scan;
 mod read_ahead;
 mod scan_plan;
+mod scanned_rows;
 mod selections;
 mod source;
 mod top_rows;
-mod whole_file;
 
 pub(crate) use cache::ColumnCache;
 pub use grouping::{with_dictionaries, with_latest};

@@ -10,7 +10,7 @@ use futures::stream::BoxStream;
 
 use super::file_scan::FileScan;
 use super::partition_scan::{Decision, PartitionScan};
-use super::whole_file::unrestricted;
+use super::scanned_rows::{restricted, unrestricted};
 
 /// Plans the files of one partition.
 #[derive(Debug)]
@@ -21,7 +21,11 @@ pub(super) struct SegmentMorselizer {
 impl Morselizer for SegmentMorselizer {
     fn plan_file(&self, file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
         let scan = &self.scan;
-        // Rows that are chosen by number are left to the Parquet reader.
+        if let Some((segment, rows)) = restricted(&file) {
+            let (segment, rows) = (Arc::clone(segment), rows.clone());
+            let scan = FileScan::of_chosen_rows(Arc::clone(scan), file, segment, rows);
+            return Ok(Box::new(Planned(Some(scan))));
+        }
         let Some(segment) = unrestricted(&file).cloned() else {
             return scan.parquet.plan_file(file);
         };
@@ -48,7 +52,7 @@ impl MorselPlanner for Planned {
     }
 }
 
-/// The scan of a whole segment.
+/// The scan of a segment.
 #[derive(Debug)]
 struct FileMorsel(FileScan);
 

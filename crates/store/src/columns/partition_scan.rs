@@ -103,6 +103,21 @@ impl PartitionScan {
         Some(self.decide_by(segment, &known))
     }
 
+    /// How a segment is read of which rows are chosen; `None` if that depends on its footer, which was not read. No column is decoded to be
+    /// kept.
+    pub(super) fn decide_for_chosen_rows(&self, segment: &Segment) -> Option<Decision> {
+        let columns = self.plan.columns().into_iter();
+        let fields: Vec<&Field> = columns
+            .map(|column| self.plan.table.field(column))
+            .collect();
+        let known = self.access.columns.known(segment.record.id, &fields)?;
+        Some(if known.contains(&Known::Absent) {
+            Decision::Parquet
+        } else {
+            Decision::Columns(InMemory::default())
+        })
+    }
+
     fn decide_by(&self, segment: &Segment, known: &HashMap<usize, Known>) -> Decision {
         let plan = &self.plan;
         let fixed = plan.conditions.iter().filter(|c| !c.dynamic);

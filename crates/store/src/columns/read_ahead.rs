@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use super::whole_file::unrestricted;
+use super::scanned_rows::unrestricted;
 use crate::error::Result;
 use crate::objects::SegmentObjectFile;
 use crate::segment::Segment;
