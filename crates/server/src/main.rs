@@ -40,10 +40,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-/// The allocator: many small texts of many threads.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> std::process::ExitCode {
+    hindsight_allocator::keep_freed_memory();
     cli::run(cli::Arguments::of_process())
 }

@@ -19,6 +19,7 @@ use std::process::Command;
 use imports::Imports;
 
 const ALLOWED: &[(&str, &[&str])] = &[
+    ("hindsight-allocator", &[]),
     ("hindsight-kql-types", &[]),
     ("hindsight-kql-syntax", &["hindsight-kql-types"]),
     (
@@ -60,6 +61,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "hindsight-server",
         &[
+            "hindsight-allocator",
             "hindsight-engine",
             "hindsight-identity",
             "hindsight-kql-types",
