@@ -43,6 +43,14 @@ pub(super) enum Known {
     Absent,
 }
 
+/// What the cache knows of a segment at one moment. Other queries may evict it later.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct KnownSegment {
+    pub(super) groups: Arc<[RowGroup]>,
+    /// For each of the columns that were asked for.
+    pub(super) columns: Vec<Known>,
+}
+
 /// A column of a segment's file.
 #[derive(Debug)]
 pub(super) struct FileColumn {
@@ -173,8 +181,8 @@ impl ColumnCache {
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// What is known of some columns of a segment; `None` if no column of the segment was read.
-    pub(super) fn known(&self, segment: i64, columns: &[&Field]) -> Option<Vec<Known>> {
+    /// What is known of a segment and of some of its columns; `None` if no column of the segment was read.
+    pub(super) fn known(&self, segment: i64, columns: &[&Field]) -> Option<KnownSegment> {
         let mut state = self.state.lock();
         let entry = state.touch(segment)?;
         let known = |field: &&Field| match entry.layout.find(field.name()) {
@@ -186,7 +194,10 @@ impl ColumnCache {
             }
             Some(_) => Known::Nothing,
         };
-        Some(columns.iter().map(known).collect())
+        Some(KnownSegment {
+            columns: columns.iter().map(known).collect(),
+            groups: Arc::clone(&entry.groups),
+        })
     }
 
     /// Whether the large ones among these columns of segments are so small together, in the row groups within bounds of time that a query
@@ -226,12 +237,6 @@ impl ColumnCache {
             let mut kept = entry.kept_of(place);
             kept.any(|(_, kept)| matches!(*kept.column, CachedColumn::Coded { .. }))
         })
-    }
-
-    /// The row groups of a segment, if one of its columns was read.
-    pub(super) fn groups(&self, segment: i64) -> Option<Arc<[RowGroup]>> {
-        let state = self.state.lock();
-        Some(state.segments.get(&segment)?.groups.clone())
     }
 
     /// Remembers the row groups and columns of a segment.
@@ -499,7 +504,8 @@ mod tests {
             .iter()
             .map(|name| Field::new(*name, DataType::Int64, true));
         let fields: Vec<Field> = fields.collect();
-        cache.known(segment, &fields.iter().collect::<Vec<_>>())
+        let known = cache.known(segment, &fields.iter().collect::<Vec<_>>());
+        known.map(|known| known.columns)
     }
 
     #[test]
@@ -587,7 +593,8 @@ mod tests {
         let alive = Arc::new(());
         enter(&cache, 1, &alive);
         let text = Field::new("a", DataType::Utf8View, true);
-        assert_eq!(cache.known(1, &[&text]), Some(vec![Known::Absent]));
+        let known = cache.known(1, &[&text]).map(|known| known.columns);
+        assert_eq!(known, Some(vec![Known::Absent]));
     }
 
     #[test]

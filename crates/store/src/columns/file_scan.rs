@@ -166,16 +166,16 @@ impl FileScan {
     async fn open(&mut self) -> Result<()> {
         let scan = Arc::clone(&self.scan);
         count_rows(&scan).await?;
-        if let Decision::Columns(in_memory) = self.decide().await?
-            && self.read_columns(in_memory)
-        {
-            return Ok(());
+        match self.decide().await? {
+            Decision::Columns(in_memory) => self.read_columns(in_memory),
+            Decision::Parquet => {
+                let planner = scan.parquet.plan_file(self.file.clone())?;
+                let morsels = morsels_of(planner).await?;
+                let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
+                self.parquet = Some(streams.boxed());
+                self.in_memory = Some(InMemory::default());
+            }
         }
-        let planner = scan.parquet.plan_file(self.file.clone())?;
-        let morsels = morsels_of(planner).await?;
-        let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
-        self.parquet = Some(streams.boxed());
-        self.in_memory = Some(InMemory::default());
         Ok(())
     }
 
@@ -199,25 +199,22 @@ impl FileScan {
         }
     }
 
-    /// Reads the row groups with this in memory; `false` if the cache has forgotten the segment meanwhile.
-    fn read_columns(&mut self, in_memory: InMemory) -> bool {
-        let Some(groups) = self.scan.access.columns.groups(self.segment.record.id) else {
-            return false;
-        };
-        self.in_memory = Some(in_memory);
+    /// Reads the row groups with this in memory.
+    fn read_columns(&mut self, in_memory: InMemory) {
         let range = self.file.range.clone();
         let is_in_range = |group: &RowGroup| {
             let offset = i64::try_from(group.offset).unwrap_or(i64::MAX);
             range.as_ref().is_none_or(|range| range.contains(offset))
         };
         let mut rest = self.chosen.clone();
-        let groups = groups.iter().enumerate().map(|(index, group)| NextGroup {
+        let groups = in_memory.groups.iter().enumerate();
+        let groups = groups.map(|(index, group)| NextGroup {
             index,
             group: *group,
             chosen: rest.as_mut().map(|rest| rest.split_off(group.rows)),
         });
         self.groups = groups.filter(|next| is_in_range(&next.group)).collect();
-        true
+        self.in_memory = Some(in_memory);
     }
 
     /// Counts the rows that meet the conditions for the bound of a sort, if the columns that this takes can be in memory.
@@ -231,9 +228,7 @@ impl FileScan {
         if !in_memory.columns.contains(&top.column) {
             return Ok(());
         }
-        if !self.read_columns(in_memory) {
-            return Ok(());
-        }
+        self.read_columns(in_memory);
         while self.begin_group(Some(Steps::of(scan.batch_size))).await? {
             let Some((_, _, mut group)) = self.current.take() else {
                 break;
@@ -261,7 +256,7 @@ impl FileScan {
                 continue;
             }
             let found = match next.chosen {
-                Some(chosen) => self.chosen(index, &group, chosen).await?,
+                Some(chosen) => self.filter_chosen(index, &group, chosen).await?,
                 None => match self.searched(index, group.rows).await? {
                     Some(known) => Some((self.load(index, group.rows).await?, known)),
                     None => None,

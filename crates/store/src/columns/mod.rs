@@ -5,8 +5,8 @@
 //! column is evaluated once for each distinct value and a row costs one or two bytes.
 //!
 //! [`SegmentSource`] stands between DataFusion's file scan and its Parquet reader. For each file it decides which of the two reads:
-//! this module, if the columns that select rows can be kept in memory, or the Parquet reader, which prunes with bloom filters and page
-//! indexes. Columns of the selected rows that are not in memory are read from the file for these rows alone (late materialization).
+//! this module, if rows of it are chosen by an index or the columns that select rows can be kept in memory, or the Parquet reader, which prunes
+//! with bloom filters and page indexes. Columns of the selected rows that are not in memory are read from the file for these rows alone (late materialization).
 //! Which rows meet a condition over a column that is too large to be kept is remembered instead of the column (`selections`). A sort that
 //! returns its first rows only bounds the rows that are selected (`top_rows`).
 

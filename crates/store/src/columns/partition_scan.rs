@@ -12,7 +12,7 @@ use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion_datasource::morsel::Morselizer;
 use parquet::arrow::async_reader::AsyncFileReader;
 
-use super::cache::Known;
+use super::cache::{Known, KnownSegment, RowGroup};
 use super::loading::Loading;
 use super::read_ahead::ReadAhead;
 use super::scan_plan::{Condition, ScanPlan};
@@ -53,6 +53,8 @@ pub(super) enum Decision {
 /// What a scan by row groups has in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct InMemory {
+    /// All row groups of the segment, as they were known when the decision was made: the cache may forget them meanwhile.
+    pub(super) groups: Arc<[RowGroup]>,
     /// The columns that are in memory or are decoded to be kept.
     pub(super) columns: Vec<usize>,
     /// The conditions whose rows are remembered, or are found and then remembered.
@@ -82,43 +84,49 @@ impl PartitionScan {
 
     /// Whether all columns of a segment that the scan reads are in memory.
     fn has_in_memory(&self, segment: &Segment) -> bool {
+        let known = self.known(segment);
+        known.is_some_and(|known| known.columns.iter().all(|known| *known == Known::Fits))
+    }
+
+    /// What the column cache knows of a segment and of [`ScanPlan::columns`].
+    fn known(&self, segment: &Segment) -> Option<KnownSegment> {
         let columns = self.plan.columns().into_iter();
         let fields: Vec<&Field> = columns
             .map(|column| self.plan.table.field(column))
             .collect();
-        let known = self.access.columns.known(segment.record.id, &fields);
-        known.is_some_and(|known| known.iter().all(|known| *known == Known::Fits))
+        self.access.columns.known(segment.record.id, &fields)
     }
 
     /// How a segment is read; `None` if that depends on its footer, which was not read.
     pub(super) fn decide(&self, segment: &Segment) -> Option<Decision> {
-        let columns = self.plan.columns();
-        let fields = columns.iter().map(|column| self.plan.table.field(*column));
-        let fields: Vec<&Field> = fields.collect();
-        let Some(known) = self.access.columns.known(segment.record.id, &fields) else {
+        let Some(known) = self.known(segment) else {
             let loads = self.loading.includes(segment.record.id);
             return (!loads).then_some(Decision::Parquet);
         };
-        let known: HashMap<usize, Known> = columns.into_iter().zip(known).collect();
-        Some(self.decide_by(segment, &known))
+        let columns = self.plan.columns().into_iter().zip(known.columns);
+        Some(self.decide_by(segment, known.groups, &columns.collect()))
     }
 
     /// How a segment is read of which rows are chosen; `None` if that depends on its footer, which was not read. No column is decoded to be
     /// kept.
     pub(super) fn decide_for_chosen_rows(&self, segment: &Segment) -> Option<Decision> {
-        let columns = self.plan.columns().into_iter();
-        let fields: Vec<&Field> = columns
-            .map(|column| self.plan.table.field(column))
-            .collect();
-        let known = self.access.columns.known(segment.record.id, &fields)?;
-        Some(if known.contains(&Known::Absent) {
+        let known = self.known(segment)?;
+        Some(if known.columns.contains(&Known::Absent) {
             Decision::Parquet
         } else {
-            Decision::Columns(InMemory::default())
+            Decision::Columns(InMemory {
+                groups: known.groups,
+                ..InMemory::default()
+            })
         })
     }
 
-    fn decide_by(&self, segment: &Segment, known: &HashMap<usize, Known>) -> Decision {
+    fn decide_by(
+        &self,
+        segment: &Segment,
+        groups: Arc<[RowGroup]>,
+        known: &HashMap<usize, Known>,
+    ) -> Decision {
         let plan = &self.plan;
         let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
         let fixed_columns: Vec<usize> = fixed.flat_map(|c| c.columns.iter().copied()).collect();
@@ -157,7 +165,7 @@ impl PartitionScan {
                 .iter()
                 .any(|column| loads_output && usable(column));
         let reads_columns = selects || whole_output || fills;
-        if is_absent || !self.finds(segment, &searches) || !reads_columns {
+        if is_absent || !self.finds(segment, groups.len(), &searches) || !reads_columns {
             return Decision::Parquet;
         }
         let tested = plan.tested().filter(usable);
@@ -165,12 +173,16 @@ impl PartitionScan {
         let mut columns: Vec<usize> = tested.chain(returned).collect();
         columns.sort_unstable();
         columns.dedup();
-        Decision::Columns(InMemory { columns, searches })
+        Decision::Columns(InMemory {
+            groups,
+            columns,
+            searches,
+        })
     }
 
     /// Whether the rows that meet these conditions, whose columns cannot be in memory, are remembered or worth to be: to find all of them takes as
     /// much as to scan the segment if no other condition excludes rows.
-    fn finds(&self, segment: &Segment, searches: &[usize]) -> bool {
+    fn finds(&self, segment: &Segment, groups: usize, searches: &[usize]) -> bool {
         let conditions = || {
             searches
                 .iter()
@@ -184,11 +196,6 @@ impl PartitionScan {
         let mut others = others.filter(|(index, c)| !c.dynamic && !searches.contains(index));
         let excludes_no_row = others.all(|(_, c)| c.is_met_between(min_ts, max_ts));
         let id = segment.record.id;
-        let groups = self
-            .access
-            .columns
-            .groups(id)
-            .map_or(0, |groups| groups.len());
         let is_remembered = |condition: &Condition| {
             let selections = &self.access.selections;
             selections.has_all(id, groups, selections.id_of(condition.expr()))

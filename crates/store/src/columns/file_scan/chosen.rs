@@ -1,4 +1,5 @@
-//! The rows of a segment that were chosen by number or by an index: they are few, so that the columns that are not in memory are read for them alone.
+//! The rows of a segment that were chosen by number or by an index: they are few, so the columns that are not in memory are read for
+//! them alone.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use super::{FileScan, column_of};
 
 impl FileScan {
     /// The columns of a row group that are in memory, and which of its chosen rows meet the conditions over the others; `None` if no row does.
-    pub(super) async fn chosen(
+    pub(super) async fn filter_chosen(
         &mut self,
         index: usize,
         group: &RowGroup,
@@ -38,7 +39,7 @@ impl FileScan {
             }
             let is_met = condition.dynamic || condition.is_met_between(group.min_ts, group.max_ts);
             if !is_met && !condition.columns.iter().all(|c| columns.contains_key(c)) {
-                chosen = self.meeting(condition, index, chosen).await?;
+                chosen = self.filter_by(condition, index, chosen).await?;
             }
         }
         let bits = chosen.selects_any().then(|| bits(&chosen, group.rows));
@@ -46,7 +47,7 @@ impl FileScan {
     }
 
     /// The chosen rows of a row group that meet a condition, by its columns in the file.
-    async fn meeting(
+    async fn filter_by(
         &mut self,
         condition: &Condition,
         group: usize,
