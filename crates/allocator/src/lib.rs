@@ -19,7 +19,8 @@ const PURGE_DELAY: mi_option_t = 15;
 const KEPT: c_long = 10_000;
 
 /// Lets the allocator keep freed memory for ten seconds before it goes back to the system; `MIMALLOC_PURGE_DELAY` in the environment takes
-/// precedence. To be called before other threads begin: where there are any, or where their number is not known, it changes nothing.
+/// precedence. To be called before other threads begin: where there are any, or where their number is not known, as on systems without `/proc`, it
+/// changes nothing.
 /// Returns the milliseconds for which memory is kept then.
 pub fn keep_freed_memory() -> c_long {
     if !is_only_thread() {
