@@ -129,6 +129,7 @@ class Shell(Journey):
         self.check_accessibility(name="keys")
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.locator("#content")).to_be_focused()
         # The skip link is the first stop, and leads past the navigation.
         page.reload()
         page.wait_for_selector("#content h1")
@@ -136,6 +137,16 @@ class Shell(Journey):
         expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator("#content")).to_be_focused()
+
+    def test_the_command_list_takes_the_letters_that_follow_its_keys_at_once(self):
+        self.sign_in()
+        # Microtasks run, and no frame is painted: a letter that is typed as fast as this goes to what has the focus now.
+        focused = self.page.evaluate("""async () => {
+            document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }));
+            for (let turn = 0; turn < 20; turn += 1) await null;
+            return [document.activeElement.ariaLabel, document.activeElement.closest('dialog')?.matches(':modal') ?? false];
+        }""")
+        self.assertEqual(focused, ["Command", True])
 
     def test_tab_reaches_every_control(self):
         self.sign_in()

@@ -1,18 +1,19 @@
 // A dialog over the page: the command list, the keys, a new API key, a deletion.
 
-import { html, useEffect, useRef } from '../vendor/preact.js';
+import { html, useLayoutEffect, useRef } from '../vendor/preact.js';
 
 /**
  * @param {{title: string, onClose: () => void, className?: string, children?: any}} properties `onClose`: the person pressed Escape.
  */
 export function Dialog({ title, onClose, className = '', children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => {
-    const before = document.activeElement;
-    element.current?.showModal();
-    return () => {
-      if (before instanceof HTMLElement) before.focus();
-    };
+  // Before the browser paints: the letters that are typed right after the keys that open it are for the dialog.
+  // The dialog has the focus before the next key is pressed; an effect after the browser has painted would lose letters.
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    // `close` gives the focus back. A dialog that is no longer in the page cannot.
+    return () => dialog?.close();
   }, []);
   return html`<dialog ref=${element} class=${className} aria-label=${title} onCancel=${(/** @type {Event} */ event) => {
     event.preventDefault();
