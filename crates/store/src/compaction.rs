@@ -22,7 +22,7 @@ use crate::clock::{hour_of, ticks};
 use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
 use crate::scan::{SegmentScan, newest_first};
-use crate::schema::Table;
+use crate::schema::{TIMESTAMP, Table};
 use crate::segment::{Covers, Damage, Segment, SegmentFile, SegmentWriter};
 use crate::segment_change::SegmentChange;
 use crate::store::Store;
@@ -307,11 +307,9 @@ impl Store {
     /// A first pass over the bags alone: a key is promoted only if its values fit in all segments.
     async fn count_keys(&self, merge: &Merge) -> Result<KeyCounts> {
         let schema = merge.table.stored_schema();
-        let bags = ["timestamp", "customDimensions", "customMeasurements"];
-        let projection = bags
-            .iter()
-            .filter_map(|bag| schema.index_of(bag).ok())
-            .collect();
+        // The rows come in the order of time.
+        let time = schema.index_of(TIMESTAMP).into_iter();
+        let projection = time.chain(KeyCounts::columns(&schema)).collect();
         let (plan, table) = (self.plan(merge, Some(projection))?, merge.table);
         in_background(async move {
             let (mut bags, mut counts) = (run(plan)?, KeyCounts::new(table));

@@ -80,13 +80,15 @@ impl PromotedColumn {
 }
 
 /// The bags that are promoted, and as what.
+const BAGS: [(&str, LeafKind); 2] = [
+    ("customDimensions", LeafKind::Text),
+    ("customMeasurements", LeafKind::Real),
+];
+
+/// The bags of a table that are promoted.
 fn bags(table: Table) -> impl Iterator<Item = (&'static str, LeafKind)> {
-    [
-        ("customDimensions", LeafKind::Text),
-        ("customMeasurements", LeafKind::Real),
-    ]
-    .into_iter()
-    .filter(move |(bag, _)| table.column(bag).is_some())
+    let bags = BAGS.into_iter();
+    bags.filter(move |(bag, _)| table.column(bag).is_some())
 }
 
 /// How many and how frequent keys are promoted.
@@ -117,6 +119,13 @@ impl KeyCounts {
                 .collect(),
             rows: 0,
         }
+    }
+
+    /// The columns that are counted, as indexes of `schema`.
+    pub(crate) fn columns(schema: &Schema) -> Vec<usize> {
+        let bags = BAGS.iter();
+        bags.filter_map(|(bag, _)| schema.index_of(bag).ok())
+            .collect()
     }
 
     /// Counts the bags of a batch, which may hold only some of the table's columns.

@@ -4,17 +4,16 @@
 //! Telemetry that arrives late, or is loaded from elsewhere, is of many hours with few rows each. A query pays for each file that it opens, so
 //! neighbouring small hours of one day share a segment.
 
-use arrow::array::{Array, AsArray, UInt32Array};
-use arrow::compute::take_record_batch;
+use arrow::array::{Array, AsArray};
+use arrow::compute::interleave_record_batch;
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 
-use crate::batch::concat;
 use crate::catalogue::SegmentRecord;
 use crate::clock::hour_of;
 use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
-use crate::schema::TIMESTAMP;
+use crate::schema::{TIMESTAMP, Table};
 use crate::segment::{Covers, SegmentFile, SegmentSettings, SegmentWriter};
 use crate::usage::Usage;
 use crate::view::{Chunks, Key, View};
@@ -54,9 +53,8 @@ fn write_segments(
     now: i64,
     records: &mut Vec<SegmentRecord>,
 ) -> Result<()> {
-    let batch = concat(table, chunks.list.iter().map(|chunk| &chunk.batch))?;
-    for part in parts(rows_by_hour(&batch), batch.num_rows()) {
-        let sorted = take_record_batch(&batch, &UInt32Array::from(part.rows))?;
+    let batches: Vec<&RecordBatch> = chunks.list.iter().map(|chunk| &chunk.batch).collect();
+    for part in parts(rows_by_hour(&batches), chunks.rows) {
         let mut covers = Covers::default();
         for hour in &part.hours {
             covers.add(&Covers::of(*hour, chunks.min_seq, chunks.max_seq));
@@ -69,57 +67,69 @@ fn write_segments(
             min_seq: chunks.min_seq,
             max_seq: chunks.max_seq,
             covers: Some(covers),
-            rows: sorted.num_rows(),
+            rows: part.rows.len(),
             created: now,
         };
-        records.push(write_one(settings, file, &sorted)?);
+        records.push(write_one(settings, file, &batches, &part.rows)?);
     }
     Ok(())
 }
 
+/// Writes rows of batches as a segment. A copy of a few thousand rows at a time is made in their order, and none of all of them: the memtable
+/// is large, and telemetry goes on arriving in another one.
 fn write_one(
     settings: &SegmentSettings,
     file: SegmentFile,
-    sorted: &RecordBatch,
+    batches: &[&RecordBatch],
+    rows: &[Place],
 ) -> Result<SegmentRecord> {
-    let mut counts = KeyCounts::new(file.table);
-    counts.add(sorted);
+    let counts = count_keys(file.table, batches, rows)?;
     let shredder = Shredder::new(file.table, counts.choose(settings.promotion));
     let mut writer = SegmentWriter::create(settings, file, shredder)?;
-    let mut offset = 0;
-    while offset < sorted.num_rows() {
-        let rows = WRITE_ROWS.min(sorted.num_rows() - offset);
-        writer.write(&sorted.slice(offset, rows))?;
-        offset += rows;
+    for rows in rows.chunks(WRITE_ROWS) {
+        writer.write(&interleave_record_batch(batches, rows)?)?;
     }
     writer.finish()
 }
 
+/// Counts the bag keys of rows of batches.
+fn count_keys(table: Table, batches: &[&RecordBatch], rows: &[Place]) -> Result<KeyCounts> {
+    let mut counts = KeyCounts::new(table);
+    let bags = KeyCounts::columns(&table.stored_schema());
+    if bags.is_empty() {
+        return Ok(counts);
+    }
+    let batches = batches.iter().map(|batch| batch.project(&bags));
+    let batches = batches.collect::<std::result::Result<Vec<_>, _>>()?;
+    let batches: Vec<&RecordBatch> = batches.iter().collect();
+    for rows in rows.chunks(WRITE_ROWS) {
+        counts.add(&interleave_record_batch(&batches, rows)?);
+    }
+    Ok(counts)
+}
+
+/// A row of some batches: the number of its batch, and its own there.
+type Place = (usize, usize);
+
 /// The rows of each hour, hours and rows both newest first. Rows of one moment keep their order.
-fn rows_by_hour(batch: &RecordBatch) -> Vec<(i64, Vec<u32>)> {
-    let times: Vec<i64> = match batch
-        .column_by_name(TIMESTAMP)
-        .and_then(|column| column.as_primitive_opt::<Int64Type>())
-    {
-        Some(column) => (0..column.len())
-            .map(|row| {
-                if column.is_valid(row) {
-                    column.value(row)
-                } else {
-                    i64::MIN
-                }
-            })
-            .collect(),
-        None => vec![i64::MIN; batch.num_rows()],
-    };
-    let mut rows: Vec<(u32, i64)> = (0u32..).zip(times).collect();
-    rows.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-    let mut hours: Vec<(i64, Vec<u32>)> = Vec::new();
-    for (row, time) in rows {
+fn rows_by_hour(batches: &[&RecordBatch]) -> Vec<(i64, Vec<Place>)> {
+    let mut rows: Vec<(i64, Place)> = Vec::new();
+    for (number, batch) in batches.iter().enumerate() {
+        let times = batch.column_by_name(TIMESTAMP);
+        let times = times.and_then(|column| column.as_primitive_opt::<Int64Type>());
+        let time = |row: usize| {
+            let times = times.filter(|times| times.is_valid(row));
+            times.map_or(i64::MIN, |times| times.value(row))
+        };
+        rows.extend((0..batch.num_rows()).map(|row| (time(row), (number, row))));
+    }
+    rows.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+    let mut hours: Vec<(i64, Vec<Place>)> = Vec::new();
+    for (time, place) in rows {
         let hour = hour_of(time);
         match hours.last_mut() {
-            Some((last, rows)) if *last == hour => rows.push(row),
-            _ => hours.push((hour, vec![row])),
+            Some((last, rows)) if *last == hour => rows.push(place),
+            _ => hours.push((hour, vec![place])),
         }
     }
     hours
@@ -129,11 +139,11 @@ fn rows_by_hour(batch: &RecordBatch) -> Vec<(i64, Vec<u32>)> {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Part {
     hours: Vec<i64>,
-    rows: Vec<u32>,
+    rows: Vec<Place>,
 }
 
 /// Joins neighbouring small hours of one day. `hours` are in descending order and have `total` rows together.
-fn parts(hours: Vec<(i64, Vec<u32>)>, total: usize) -> Vec<Part> {
+fn parts(hours: Vec<(i64, Vec<Place>)>, total: usize) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut joins = false;
     for (hour, rows) in hours {
@@ -162,29 +172,34 @@ mod tests {
     use super::*;
     use crate::batch::time_range;
     use crate::clock::TICKS_PER_HOUR;
-    use crate::schema::Table;
-    use arrow::array::Int64Array;
+    use arrow::array::{ArrayRef, Int64Array};
     use std::sync::Arc;
 
     #[test]
     fn rows_are_split_by_hour_and_newest_first() {
         let at = |hour: i64, tick: i64| hour * TICKS_PER_HOUR + tick;
-        let times = Int64Array::from(vec![at(5, 1), at(6, 0), at(5, 9), at(5, 1), at(7, 3)]);
-        let batch = RecordBatch::try_from_iter([(TIMESTAMP, Arc::new(times) as _)]).unwrap();
-        let expected = vec![(7, vec![4]), (6, vec![1]), (5, vec![2, 0, 3])];
-        assert_eq!(rows_by_hour(&batch), expected);
-        assert_eq!(time_range(&batch), (at(5, 1), at(7, 3)));
-        assert_eq!(
-            rows_by_hour(&RecordBatch::new_empty(Table::Traces.stored_schema())),
-            vec![]
-        );
+        let batch = |times: Vec<i64>| {
+            let times: ArrayRef = Arc::new(Int64Array::from(times));
+            RecordBatch::try_from_iter([(TIMESTAMP, times)]).unwrap()
+        };
+        let first = batch(vec![at(5, 1), at(6, 0), at(5, 9)]);
+        let second = batch(vec![at(5, 1), at(7, 3)]);
+        let expected = vec![
+            (7, vec![(1, 1)]),
+            (6, vec![(0, 1)]),
+            (5, vec![(0, 2), (0, 0), (1, 0)]),
+        ];
+        assert_eq!(rows_by_hour(&[&first, &second]), expected);
+        assert_eq!(time_range(&first), (at(5, 1), at(6, 0)));
+        let empty = RecordBatch::new_empty(Table::Traces.stored_schema());
+        assert_eq!(rows_by_hour(&[&empty]), vec![]);
     }
 
     #[test]
     fn neighbouring_small_hours_of_a_day_share_a_segment() {
         let check = |hours: &[(i64, usize)], expected: &[&[i64]]| {
-            let mut row = 0..;
-            let hours: Vec<(i64, Vec<u32>)> = hours
+            let mut row = (0..).map(|row| (0, row));
+            let hours: Vec<(i64, Vec<Place>)> = hours
                 .iter()
                 .map(|(hour, rows)| (*hour, row.by_ref().take(*rows).collect()))
                 .collect();
@@ -192,8 +207,8 @@ mod tests {
             let parts = parts(hours, total);
             let found: Vec<&[i64]> = parts.iter().map(|part| part.hours.as_slice()).collect();
             assert_eq!(found, expected);
-            let rows: Vec<u32> = parts.iter().flat_map(|part| part.rows.clone()).collect();
-            assert_eq!(rows, (0..u32::try_from(total).unwrap()).collect::<Vec<_>>());
+            let rows: Vec<Place> = parts.iter().flat_map(|part| part.rows.clone()).collect();
+            assert_eq!(rows, (0..total).map(|row| (0, row)).collect::<Vec<_>>());
         };
         check(&[], &[]);
         check(&[(50, 1)], &[&[50]]);
