@@ -89,7 +89,6 @@ pub(crate) struct SegmentSettings {
     pub(crate) zstd_level: i32,
     pub(crate) promotion: PromotionRule,
     /// Whether they get an index of terms.
-    /// Whether they get an index of terms.
     pub(crate) text_index: bool,
     /// Whether they get an index of values.
     pub(crate) value_index: bool,
