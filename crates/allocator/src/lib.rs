@@ -2,7 +2,7 @@
 
 use std::ffi::c_long;
 
-use libmimalloc_sys::{mi_option_get, mi_option_set_default, mi_option_t};
+use libmimalloc_sys::{mi_collect, mi_option_get, mi_option_set_default, mi_option_t};
 
 /// The allocator: many small texts of many threads.
 #[global_allocator]
@@ -36,6 +36,26 @@ pub fn keep_freed_memory() -> c_long {
         mi_option_set_default(PURGE_DELAY, KEPT);
     }
     delay()
+}
+
+/// Gives memory back to the system that was freed before the time for which it is kept. The allocator does so by itself only while memory is taken
+/// and freed: a process that has nothing to do would keep what its last work took.
+pub fn give_back_expired() {
+    collect(false);
+}
+
+/// Gives all freed memory back to the system, for work after which less is needed.
+pub fn give_back() {
+    collect(true);
+}
+
+fn collect(force: bool) {
+    #[allow(unsafe_code, reason = "the allocator has an interface in C")]
+    // SAFETY: `mi_collect` takes no pointer, and any thread may call it at any time. It frees pages of the heap of this thread that have no object,
+    // and gives slices of arenas back that no heap has, which it claims atomically before. It touches no memory that is in use.
+    unsafe {
+        mi_collect(force);
+    }
 }
 
 /// The milliseconds for which freed memory is kept.

@@ -1,0 +1,50 @@
+//! What a process holds that has nothing to do.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::hint::black_box;
+use std::thread::sleep;
+use std::time::Duration;
+
+const MIB: usize = 1 << 20;
+/// Longer than the second for which mimalloc keeps memory if it is not told otherwise.
+const EXPIRED: Duration = Duration::from_millis(1500);
+
+#[test]
+fn memory_goes_back_to_the_system_when_nothing_is_done() {
+    let before = resident();
+    take_and_free();
+    sleep(EXPIRED);
+    let kept = resident();
+    assert!(kept > before + 48 * MIB, "{before}, {kept}");
+    hindsight_allocator::give_back_expired();
+    let left = resident();
+    assert!(left < before + 16 * MIB, "{before}, {kept}, {left}");
+
+    take_and_free();
+    hindsight_allocator::give_back_expired();
+    let kept = resident();
+    assert!(kept > before + 48 * MIB, "{before}, {kept}");
+    hindsight_allocator::give_back();
+    let left = resident();
+    assert!(left < before + 16 * MIB, "{before}, {kept}, {left}");
+}
+
+fn take_and_free() {
+    let taken: Vec<Vec<u8>> = (0..64).map(|_| vec![1; MIB]).collect();
+    drop(black_box(taken));
+}
+
+/// The bytes of memory that this process has.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("the status of this process");
+    let mut lines = status.lines();
+    let line = lines.find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    number
+        .expect("its memory")
+        .parse::<usize>()
+        .expect("a number")
+        * 1024
+}
