@@ -121,8 +121,9 @@ impl Store {
     }
 
     async fn merge(&self, merge: &Merge) -> Result<()> {
-        let written = self.write_merge(merge).await?;
-        self.commit_merge(written).await
+        let written = self.write_merge(merge).await;
+        (self.config.after_merge)();
+        self.commit_merge(written?).await
     }
 
     /// The next merge: hours before days, so that a day's merge reads few files.

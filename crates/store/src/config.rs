@@ -96,6 +96,8 @@ pub struct StoreConfig {
     pub compaction_rows: u64,
     /// Most segments that one merge reads at once; each is an open file. Default 16.
     pub compaction_fan_in: usize,
+    /// What is called after each merge, which has freed its buffers of hundreds of megabytes. Default: nothing.
+    pub after_merge: fn(),
     /// Whether sealing by age, compaction and retention run in the background. Default true; tests turn it off.
     pub background: bool,
     /// The clock.
@@ -172,6 +174,7 @@ impl StoreConfig {
             compaction_interval: Duration::from_secs(60),
             compaction_rows: 4 << 20,
             compaction_fan_in: 16,
+            after_merge: || (),
             background: true,
             clock: Arc::new(SystemClock::default()),
             vfs: Arc::new(RealFs),

@@ -1,5 +1,6 @@
 //! What happens while the file of a merge is written.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::bad_disk::{BadDisk, Held};
@@ -67,6 +68,34 @@ impl Merging {
 fn files(home: &Home) -> usize {
     let folder = home.segments().join(app(1).to_string()).join("requests");
     std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+/// The program gives memory back to the system then.
+#[tokio::test]
+async fn each_merge_says_when_it_has_freed_its_memory() {
+    static MERGES: AtomicUsize = AtomicUsize::new(0);
+    let folder = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        clock: clock.clone(),
+        after_merge: || {
+            MERGES.fetch_add(1, Ordering::Relaxed);
+        },
+        ..quiet(folder.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    for (id, at) in [
+        ("a", 0),
+        ("b", 1),
+        ("c", crate::TICKS_PER_HOUR),
+        ("d", crate::TICKS_PER_HOUR),
+    ] {
+        put(&store, app(1), &[item(id, at)]).await.unwrap();
+        store.seal_all().await.unwrap();
+    }
+    clock.pass(Duration::from_secs(2 * 3600 + 1800));
+    let merges = store.compact().await.unwrap();
+    assert_eq!((merges, MERGES.load(Ordering::Relaxed)), (2, 2));
 }
 
 /// A merge may take longer than the memory lasts that a seal frees.
