@@ -7,7 +7,6 @@ import { html, useLayoutEffect, useRef } from '../vendor/preact.js';
  */
 export function Dialog({ title, onClose, className = '', children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  // Before the browser paints: the letters that are typed right after the keys that open it are for the dialog.
   // The dialog has the focus before the next key is pressed; an effect after the browser has painted would lose letters.
   useLayoutEffect(() => {
     const dialog = element.current;
