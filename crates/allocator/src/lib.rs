@@ -38,14 +38,14 @@ pub fn keep_freed_memory() -> c_long {
     delay()
 }
 
-/// Gives memory back to the system that was freed before the time for which it is kept. The allocator does so by itself only while memory is taken
-/// and freed: a process that has nothing to do would keep what its last work took.
-pub fn give_back_expired() {
+/// Purges memory whose purge delay is over: it goes back to the system. The allocator does so by itself only while memory is taken and freed: an idle
+/// process would keep what its last work took.
+pub fn purge_expired() {
     collect(false);
 }
 
-/// Gives all freed memory back to the system, for work after which less is needed.
-pub fn give_back() {
+/// Purges all freed memory, for use after work that took much.
+pub fn purge_all() {
     collect(true);
 }
 

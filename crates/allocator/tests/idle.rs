@@ -1,4 +1,4 @@
-//! What a process holds that has nothing to do.
+//! How much memory an idle process keeps.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
@@ -12,21 +12,21 @@ const MIB: usize = 1 << 20;
 const EXPIRED: Duration = Duration::from_millis(1500);
 
 #[test]
-fn memory_goes_back_to_the_system_when_nothing_is_done() {
+fn freed_memory_is_purged_on_demand() {
     let before = resident();
     take_and_free();
     sleep(EXPIRED);
     let kept = resident();
     assert!(kept > before + 48 * MIB, "{before}, {kept}");
-    hindsight_allocator::give_back_expired();
+    hindsight_allocator::purge_expired();
     let left = resident();
     assert!(left < before + 16 * MIB, "{before}, {kept}, {left}");
 
     take_and_free();
-    hindsight_allocator::give_back_expired();
+    hindsight_allocator::purge_expired();
     let kept = resident();
     assert!(kept > before + 48 * MIB, "{before}, {kept}");
-    hindsight_allocator::give_back();
+    hindsight_allocator::purge_all();
     let left = resident();
     assert!(left < before + 16 * MIB, "{before}, {kept}, {left}");
 }

@@ -226,7 +226,7 @@ fn store_config(settings: &Settings, change: impl FnOnce(&mut StoreConfig)) -> S
     config.value_index = settings.store_value_index;
     config.column_cache_bytes = settings.store_column_cache;
     config.compaction_interval = settings.compaction_interval;
-    config.after_merge = hindsight_allocator::give_back;
+    config.after_merge = hindsight_allocator::purge_all;
     config.retention_grace = settings.retention_grace;
     config.max_clock_jump = settings.max_clock_jump;
     change(&mut config);

@@ -41,17 +41,17 @@ pub(crate) fn dropped_lines() -> usize {
     DROPPED.get().map_or(0, ErrorCounter::dropped_lines)
 }
 
-/// How often the values of histograms are aggregated, and memory that is in no use goes back to the system.
+/// How often the values of histograms are aggregated and freed memory is purged.
 const UPKEEP: Duration = Duration::from_secs(10);
 
-/// Aggregates the values of histograms periodically: the recorder keeps each value until then, also where `/metrics` is not scraped. Gives memory back
-/// that is in no use, which happens by itself only while there is work.
+/// Aggregates the values of histograms periodically: the recorder keeps each value until then, also where `/metrics` is not scraped. Purges freed
+/// memory, which the allocator does by itself only while there is work.
 pub(crate) async fn keep_up(recorder: PrometheusHandle) {
     let mut ticks = tokio::time::interval(UPKEEP);
     loop {
         ticks.tick().await;
         recorder.run_upkeep();
-        hindsight_allocator::give_back_expired();
+        hindsight_allocator::purge_expired();
     }
 }
 

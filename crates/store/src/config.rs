@@ -96,7 +96,8 @@ pub struct StoreConfig {
     pub compaction_rows: u64,
     /// Most segments that one merge reads at once; each is an open file. Default 16.
     pub compaction_fan_in: usize,
-    /// What is called after each merge, which has freed its buffers of hundreds of megabytes. Default: nothing.
+    /// What is called when the file of a merge was written, or could not be: the merge has freed its buffers of hundreds of megabytes then. Default:
+    /// nothing.
     pub after_merge: fn(),
     /// Whether sealing by age, compaction and retention run in the background. Default true; tests turn it off.
     pub background: bool,

@@ -70,9 +70,9 @@ fn files(home: &Home) -> usize {
     std::fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
-/// The program gives memory back to the system then.
+/// The program purges freed memory then.
 #[tokio::test]
-async fn each_merge_says_when_it_has_freed_its_memory() {
+async fn after_merge_is_called_once_for_each_merge() {
     static MERGES: AtomicUsize = AtomicUsize::new(0);
     let folder = tempfile::tempdir().unwrap();
     let clock = manual_clock();
