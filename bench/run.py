@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 
+import process
 import queries
 import replies
 from service import Service, last_full_hour, make_telemetry
@@ -43,6 +44,8 @@ def filled(service, requests):
     service.start()
     app, key = service.create_application()
     service.fill(make_telemetry(app["instrumentationKey"], requests, end))
+    if sys.platform == "linux":
+        print(f"memory: {process.status(service.process.pid, 'VmHWM'):.0f} MiB at most", flush=True)
     print(f"sealing: {service.stop():.1f} s", flush=True)
     mark.write_text(json.dumps([app, key, end.isoformat()]))
     return app, key, end
