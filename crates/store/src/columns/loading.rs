@@ -1,7 +1,12 @@
 //! Which columns of which segments a scan decodes to keep them in the column cache.
 //!
 //! A scan whose columns do not fit would displace all columns and find none of its own again. It then keeps the columns by which it selects
-//! rows, if these fit, and else the columns of a part of its segments.
+//! rows, if these fit, and else the columns of a part of its segments. The first rows by time are mostly in the first segments by time, so a
+//! sort by time with a limit keeps the columns by which it selects rows of these.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use arrow::datatypes::Field;
 use xxhash_rust::xxh64::xxh64;
@@ -9,6 +14,8 @@ use xxhash_rust::xxh64::xxh64;
 use super::cache::ColumnCache;
 use super::coded::MAX_ROW_BYTES;
 use super::scan_plan::ScanPlan;
+use super::top_rows::TopBound;
+use crate::segment::Segment;
 
 /// A scan that does not fit leaves one of so many parts of the cache to other scans.
 const LEFT: u64 = 8;
@@ -16,12 +23,41 @@ const LEFT: u64 = 8;
 const PARTS: u64 = 1 << 10;
 
 /// What a scan decodes to keep it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Loading {
-    /// How many of [`PARTS`] parts of the segments.
-    parts: u64,
+    segments: Segments,
     /// Whether also the columns of the output, and not only those by which rows are selected.
     pub(super) output: bool,
+}
+
+/// The segments of which columns are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segments {
+    All,
+    /// Those whose ids are hashed into the first of [`PARTS`] parts.
+    Parts(u64),
+    /// Those with these ids.
+    Ids(Arc<HashSet<i64>>),
+}
+
+/// A segment that is scanned.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scanned {
+    id: i64,
+    rows: u64,
+    min_ts: i64,
+    max_ts: i64,
+}
+
+impl From<&Arc<Segment>> for Scanned {
+    fn from(segment: &Arc<Segment>) -> Scanned {
+        Scanned {
+            id: segment.record.id,
+            rows: segment.record.rows,
+            min_ts: segment.record.min_ts,
+            max_ts: segment.record.max_ts,
+        }
+    }
 }
 
 /// The bytes of a row of a column that is kept, at most. Codes take less than texts.
@@ -33,24 +69,25 @@ fn most_bytes(column: &Field) -> u64 {
 impl Loading {
     /// A scan that reads what is in the cache and decodes nothing to keep it.
     pub(super) const NONE: Loading = Loading {
-        parts: 0,
+        segments: Segments::Parts(0),
         output: false,
     };
 
-    /// What a scan of segments, each with its id and its number of rows, loads.
-    pub(super) fn of(plan: &ScanPlan, segments: &[(i64, u64)], cache: &ColumnCache) -> Loading {
+    /// What a scan of segments loads.
+    pub(super) fn of(plan: &ScanPlan, segments: &[Scanned], cache: &ColumnCache) -> Loading {
         let fields = |columns: &[usize]| -> Vec<&Field> {
             let columns = columns.iter().map(|column| plan.table.field(*column));
             columns.collect()
         };
-        let bytes = |columns: &[usize]| cache.expected_bytes(segments, &fields(columns));
+        let with_rows: Vec<(i64, u64)> = segments.iter().map(|s| (s.id, s.rows)).collect();
+        let bytes = |columns: &[usize]| cache.expected_bytes(&with_rows, &fields(columns));
         let (limit, output) = (cache.limit(), plan.is_narrow());
         let whole = |output| Loading {
-            parts: PARTS,
+            segments: Segments::All,
             output,
         };
         let loaded = plan.loaded();
-        let rows: u64 = segments.iter().map(|(_, rows)| rows).sum();
+        let rows: u64 = segments.iter().map(|segment| segment.rows).sum();
         let most = fields(&loaded).into_iter().map(most_bytes).sum::<u64>();
         // Few rows fit, whatever is known of their columns.
         if most.saturating_mul(rows) <= limit || plan.reads_few_segments() {
@@ -61,25 +98,55 @@ impl Loading {
             return whole(output);
         }
         let tested: Vec<usize> = plan.tested().collect();
-        if !tested.is_empty() && bytes(&tested) <= limit {
+        let of_tested = bytes(&tested);
+        if !tested.is_empty() && of_tested <= limit {
             return whole(false);
         }
         let part = limit - limit / LEFT;
+        if let Some(top) = plan.top.as_ref().filter(|top| top.by_time) {
+            let rows = share(rows, part, of_tested);
+            return Loading {
+                segments: Segments::Ids(Arc::new(first_by_time(segments, top, rows))),
+                output: false,
+            };
+        }
         Loading {
-            parts: part.saturating_mul(PARTS) / all,
+            segments: Segments::Parts(part.saturating_mul(PARTS) / all),
             output,
         }
     }
 
-    /// Whether the scan loads anything of all segments.
-    pub(super) fn is_whole(self) -> bool {
-        self.parts >= PARTS
+    /// Whether the scan loads something of all segments.
+    pub(super) fn is_whole(&self) -> bool {
+        self.segments == Segments::All
     }
 
     /// Whether the scan loads the columns of a segment. Scans that load a part load the same segments, so that they share columns.
-    pub(super) fn includes(self, segment: i64) -> bool {
-        self.is_whole() || xxh64(&segment.to_le_bytes(), 0) % PARTS < self.parts
+    pub(super) fn includes(&self, segment: i64) -> bool {
+        match &self.segments {
+            Segments::All => true,
+            Segments::Parts(parts) => xxh64(&segment.to_le_bytes(), 0) % PARTS < *parts,
+            Segments::Ids(ids) => ids.contains(&segment),
+        }
     }
+}
+
+/// How many of `rows` rows fit into `part` bytes, if all take `all` bytes.
+fn share(rows: u64, part: u64, all: u64) -> u64 {
+    let share = u128::from(rows) * u128::from(part) / u128::from(all.max(1));
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+/// The ids of the first segments by time in the order of a sort, with at most so many rows together.
+fn first_by_time(segments: &[Scanned], top: &TopBound, mut rows: u64) -> HashSet<i64> {
+    let mut segments = segments.to_vec();
+    segments.sort_unstable_by_key(|s| Reverse((top.best_time(s.min_ts, s.max_ts), s.id)));
+    let fitting = segments.iter().take_while(|segment| {
+        let left = rows.checked_sub(segment.rows);
+        rows = left.unwrap_or(rows);
+        left.is_some()
+    });
+    fitting.map(|segment| segment.id).collect()
 }
 
 #[cfg(test)]
@@ -93,10 +160,17 @@ mod tests {
     use datafusion::physical_expr::projection::ProjectionExprs;
 
     use super::*;
+    use crate::columns::TopRows;
 
-    /// Segments of 1,000 rows.
-    fn segments(count: i64) -> Vec<(i64, u64)> {
-        (0..count).map(|id| (id, 1000)).collect()
+    /// Segments of 1,000 rows, each later than the one before.
+    fn segments(count: i64) -> Vec<Scanned> {
+        let segment = |id| Scanned {
+            id,
+            rows: 1000,
+            min_ts: id * 10,
+            max_ts: id * 10 + 9,
+        };
+        (0..count).map(segment).collect()
     }
 
     fn table() -> SchemaRef {
@@ -107,12 +181,16 @@ mod tests {
 
     /// A scan that returns three columns, of the rows in which `d` is greater than 1 if it has a condition.
     fn plan(has_condition: bool) -> ScanPlan {
+        plan_of(has_condition, None)
+    }
+
+    fn plan_of(has_condition: bool, top: Option<Arc<TopBound>>) -> ScanPlan {
         let table = table();
         let condition = has_condition.then(|| -> Arc<dyn PhysicalExpr> {
             binary(col("d", &table).unwrap(), Operator::Gt, lit(1_i64), &table).unwrap()
         });
         let output = ProjectionExprs::from_indices(&[0, 1, 2], &table);
-        let plan = ScanPlan::new(&table, condition.as_ref(), &output, None);
+        let plan = ScanPlan::new(&table, condition.as_ref(), &output, top);
         plan.unwrap().expect("rows can be tested in any order")
     }
 
@@ -139,18 +217,36 @@ mod tests {
         let segments = segments(1000);
         let loading = Loading::of(&plan(false), &segments, &cache);
         assert!(!loading.is_whole() && loading.output);
-        let included: Vec<i64> = segments
-            .iter()
-            .map(|(id, _)| *id)
-            .filter(|id| loading.includes(*id))
-            .collect();
+        let ids = || segments.iter().map(|segment| segment.id);
+        let included: Vec<i64> = ids().filter(|id| loading.includes(*id)).collect();
         assert!((450..550).contains(&included.len()), "{}", included.len());
         // A scan of more loads some of the same segments.
         let larger = Loading::of(&plan(true), &segments, &ColumnCache::new(1_000_000));
-        let of_larger = segments.iter().filter(|(id, _)| larger.includes(*id));
-        let of_larger: Vec<i64> = of_larger.map(|(id, _)| *id).collect();
+        let of_larger: Vec<i64> = ids().filter(|id| larger.includes(*id)).collect();
         assert!((10..50).contains(&of_larger.len()), "{}", of_larger.len());
         assert!(of_larger.iter().all(|id| included.contains(id)));
-        assert!(segments.iter().all(|(id, _)| !Loading::NONE.includes(*id)));
+        assert!(ids().all(|id| !Loading::NONE.includes(id)));
+    }
+
+    #[test]
+    fn of_a_sort_by_time_with_a_limit_the_first_segments_by_time_are_loaded() {
+        let by_time = |descending| TopRows {
+            column: 0,
+            descending,
+            nulls_first: false,
+            rows: 50,
+        };
+        let segments = segments(1000);
+        // The columns `a` and `d` of 100 segments, and an eighth for others.
+        let cache = ColumnCache::new(2 * 8 * 1000 * 100 * 8 / 7);
+        let included = |descending| {
+            let top = TopBound::new(0, &DataType::Int64, true, &by_time(descending));
+            let loading = Loading::of(&plan_of(true, top.map(Arc::new)), &segments, &cache);
+            assert!(!loading.is_whole() && !loading.output);
+            let ids = segments.iter().map(|segment| segment.id);
+            ids.filter(|id| loading.includes(*id)).collect::<Vec<_>>()
+        };
+        assert_eq!(included(true), (900..1000).collect::<Vec<_>>());
+        assert_eq!(included(false), (0..100).collect::<Vec<_>>());
     }
 }

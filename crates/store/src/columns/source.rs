@@ -26,7 +26,7 @@ use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
 use super::latest::Latest;
-use super::loading::Loading;
+use super::loading::{Loading, Scanned};
 use super::morselizer::SegmentMorselizer;
 use super::partition_scan::PartitionScan;
 use super::read_ahead::ReadAhead;
@@ -203,14 +203,13 @@ impl FileSource for SegmentSource {
         let files = base_config.file_groups.iter().flat_map(|g| g.files());
         let segments = files.filter_map(|file| file.extension::<Arc<Segment>>());
         let segments: Vec<&Arc<Segment>> = segments.collect();
-        let rows = segments.iter().map(|s| (s.record.id, s.record.rows));
-        let rows: Vec<(i64, u64)> = rows.collect();
+        let scanned: Vec<Scanned> = segments.iter().map(|s| Scanned::from(*s)).collect();
         // A few rows of a table are read from its first pages.
         let is_sample = base_config.limit.is_some() && plan.conditions.is_empty();
         let loading = if is_sample {
             Loading::NONE
         } else {
-            Loading::of(&plan, &rows, &self.access.columns)
+            Loading::of(&plan, &scanned, &self.access.columns)
         };
         // Who wants a few rows may read one segment only.
         let group = base_config.file_groups.get(partition);

@@ -119,7 +119,8 @@ impl TopBound {
         !self.by_time || self.best_time(min_ts, max_ts) >= self.least.load(Ordering::Relaxed)
     }
 
-    fn best_time(&self, min_ts: i64, max_ts: i64) -> u64 {
+    /// The best key that a row with a time between these can have, if the sort is by time.
+    pub(super) fn best_time(&self, min_ts: i64, max_ts: i64) -> u64 {
         self.of_integer(if self.descending { max_ts } else { min_ts })
     }
 
