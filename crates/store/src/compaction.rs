@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
 use crate::scan::{SegmentScan, newest_first};
 use crate::schema::{TIMESTAMP, Table};
-use crate::segment::{Covers, Damage, Segment, SegmentFile, SegmentWriter};
+use crate::segment::{Covers, Damage, PAGE_ROWS, Segment, SegmentFile, SegmentWriter};
 use crate::segment_change::SegmentChange;
 use crate::store::Store;
 use crate::view::View;
@@ -36,6 +36,10 @@ const SPANS: [(u32, i64); 2] = [(1, 1), (2, DAY)];
 /// Rows of a batch. A merge holds some batches of each of its segments, and a row of 45 columns of texts takes 720 bytes of views alone:
 /// with batches of 8,192 rows a merge of 16 segments held 350 MB.
 const BATCH_ROWS: usize = 1024;
+
+/// Rows of a segment that are read at once: a reader of a whole row group holds its pages, and those of 16 segments took 112 MiB.
+/// To read fewer takes longer, because each read begins with the dictionaries of all columns.
+pub(crate) const WINDOW_ROWS: usize = 8 * PAGE_ROWS;
 
 /// Intervals of compaction in which no segment of an hour or of a day was sealed, after which its segments are merged. While old telemetry is
 /// loaded, its days grow with each seal: to merge them each time would write their rows again and again, beside the ingestion.
@@ -338,7 +342,7 @@ impl Store {
                 .map(|segment| vec![segment.clone()])
                 .collect(),
             selections: Selections::default(),
-            ordered: true,
+            window: Some(WINDOW_ROWS),
             projection,
             limit: None,
         };

@@ -285,7 +285,7 @@ impl Store {
             access: self.access.clone(),
             groups,
             selections,
-            ordered: false,
+            window: None,
             projection: None,
             limit: scan.limit,
         }

@@ -18,6 +18,7 @@ use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
+use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 
 use crate::bag_leaf::StoreExprAdapterFactory;
 use crate::chosen_rows::Selections;
@@ -36,8 +37,10 @@ pub(crate) struct SegmentScan {
     pub(crate) groups: Vec<Vec<Arc<Segment>>>,
     /// The rows of files that are read; the others are read whole.
     pub(crate) selections: Selections,
-    /// Whether every group is in descending order of time, and the plan above sets no limit (see [`group`]).
-    pub(crate) ordered: bool,
+    /// Rows of a segment that are read at once by a merge: a reader holds all pages of the rows that it reads, and a merge has a reader for
+    /// each of its segments. Every group is in descending order of time then, the plan above sets no limit (see [`group`]), and the cache
+    /// of columns is not used. `None` for a query.
+    pub(crate) window: Option<usize>,
     pub(crate) projection: Option<Vec<usize>>,
     pub(crate) limit: Option<usize>,
 }
@@ -62,17 +65,14 @@ impl SegmentScan {
             .with_pushdown_filters(true);
         let all: Vec<&Segment> = self.groups.iter().flatten().map(Arc::as_ref).collect();
         let statistics = self.statistics(&all, self.schema.fields().len());
-        let ordering = if self.ordered {
-            newest_first(&self.schema)
-        } else {
-            None
-        };
+        let is_query = self.window.is_none();
+        let ordering = (!is_query).then(|| newest_first(&self.schema)).flatten();
         let groups = self
             .groups
             .iter()
             .map(|group| self.file_group(group))
             .collect();
-        let source: Arc<dyn FileSource> = if self.access.columns.is_on() {
+        let source: Arc<dyn FileSource> = if is_query && self.access.columns.is_on() {
             Arc::new(SegmentSource::new(
                 Arc::new(source),
                 self.access.clone(),
@@ -95,19 +95,26 @@ impl SegmentScan {
     }
 
     fn file_group(&self, segments: &[Arc<Segment>]) -> FileGroup {
-        let files = segments.iter().map(|segment| {
-            // The path was parsed when the segment was listed.
-            let mut file = PartitionedFile::new("", segment.record.bytes);
-            file.object_meta.location = segment.location().clone();
-            let file = file
-                .with_statistics(Arc::new(self.file_statistics(segment)))
-                .with_extension(segment.clone());
-            match self.selections.of(segment) {
-                Some(rows) => file.with_extension(ParquetRowSelection::new(rows.clone())),
-                None => file,
-            }
-        });
-        FileGroup::new(files.collect())
+        FileGroup::new(segments.iter().flat_map(|s| self.files(s)).collect())
+    }
+
+    /// A segment as the files of a plan: one for a query, and one for each window of a merge.
+    fn files(&self, segment: &Arc<Segment>) -> Vec<PartitionedFile> {
+        // The path was parsed when the segment was listed.
+        let mut file = PartitionedFile::new("", segment.record.bytes);
+        file.object_meta.location = segment.location().clone();
+        let file = file
+            .with_statistics(Arc::new(self.file_statistics(segment)))
+            .with_extension(segment.clone());
+        let of_rows = |rows| file.clone().with_extension(ParquetRowSelection::new(rows));
+        if let Some(window) = self.window {
+            let rows = usize::try_from(segment.record.rows).unwrap_or(usize::MAX);
+            return windows(rows, window).map(of_rows).collect();
+        }
+        match self.selections.of(segment) {
+            Some(rows) => vec![of_rows(rows.clone())],
+            None => vec![file],
+        }
     }
 
     /// What the catalogue knows of the rows that are read of a segment: the number of rows and bytes, and the time.
@@ -160,6 +167,19 @@ impl SegmentScan {
     }
 }
 
+/// Selections of consecutive rows that select each of `rows` rows once, at most `window` at once.
+fn windows(rows: usize, window: usize) -> impl Iterator<Item = RowSelection> {
+    (0..rows).step_by(window.max(1)).map(move |start| {
+        let selected = window.min(rows - start);
+        let parts = vec![
+            RowSelector::skip(start),
+            RowSelector::select(selected),
+            RowSelector::skip(rows - start - selected),
+        ];
+        RowSelection::from(parts)
+    })
+}
+
 /// `timestamp desc`, as far as the schema has it.
 pub(crate) fn newest_first(schema: &SchemaRef) -> Option<LexOrdering> {
     let column = Column::new_with_schema(TIMESTAMP, schema).ok()?;
@@ -188,4 +208,27 @@ pub(crate) fn group(mut segments: Vec<Arc<Segment>>, partitions: usize) -> Vec<V
     }
     let groups = groups.into_iter().map(|(_, files)| files);
     groups.filter(|files| !files.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_select_each_row_once() {
+        let of = |rows, window| -> Vec<(usize, usize, usize)> {
+            let windows = windows(rows, window).map(|selection| {
+                let selected = selection.row_count();
+                let skipped = selection.skipped_row_count();
+                let first = selection.iter().next().filter(|part| part.skip);
+                let before = first.map_or(0, |part| part.row_count);
+                (before, selected, skipped - before)
+            });
+            windows.collect()
+        };
+        assert_eq!(of(0, 4), []);
+        assert_eq!(of(3, 4), [(0, 3, 0)]);
+        assert_eq!(of(4, 4), [(0, 4, 0)]);
+        assert_eq!(of(9, 4), [(0, 4, 5), (4, 4, 1), (8, 1, 0)]);
+    }
 }

@@ -303,7 +303,7 @@ impl StoreTable {
             access: self.access.clone(),
             groups,
             selections,
-            ordered: false,
+            window: None,
             projection: projection.cloned(),
             limit,
         };

@@ -47,7 +47,7 @@ use crate::objects::SegmentObjects;
 use crate::vfs::Vfs;
 
 /// Rows of a page. A page is the least that is read of a column.
-const PAGE_ROWS: usize = 2048;
+pub(crate) const PAGE_ROWS: usize = 2048;
 
 /// A segment that can be read. The file outlives its removal from the catalogue until the last reader is done.
 #[derive(Debug)]

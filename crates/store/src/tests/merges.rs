@@ -6,6 +6,8 @@ use std::time::Duration;
 use super::bad_disk::{BadDisk, Held};
 use super::*;
 use crate::clock::manual::ManualClock;
+use crate::compaction::WINDOW_ROWS;
+use crate::segment::PAGE_ROWS;
 use crate::{NewApplication, Result};
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -68,6 +70,31 @@ impl Merging {
 fn files(home: &Home) -> usize {
     let folder = home.segments().join(app(1).to_string()).join("requests");
     std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+#[tokio::test]
+async fn segments_of_several_windows_and_row_groups_are_merged_in_order() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), manual_clock());
+    let config = StoreConfig {
+        clock: clock.clone(),
+        row_group_rows: 3 * PAGE_ROWS,
+        ..quiet(folder.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    let rows = i64::try_from(WINDOW_ROWS).unwrap() + 100;
+    for segment in 0..2 {
+        let items = (0..rows).map(|n| item(format!("{segment}-{n}"), 2 * n + segment));
+        let items: Vec<Item> = items.collect();
+        put(&store, app(1), &items).await.unwrap();
+        store.seal_all().await.unwrap();
+    }
+    clock.pass(2 * DAY);
+    assert_eq!(store.compact().await.unwrap(), 1);
+    let plan = frame(&store.snapshot(), app(1));
+    let found = times(&plan.collect().await.unwrap());
+    assert_eq!(found.len() as i64, 2 * rows);
+    // Each item has a time of its own.
+    assert!(found.is_sorted_by(|one, next| one > next));
 }
 
 /// The program purges freed memory then.
