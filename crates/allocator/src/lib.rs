@@ -49,6 +49,23 @@ pub fn purge_all() {
     collect(true);
 }
 
+/// Purges all freed memory if the process has more than so many bytes of memory. Where that is not known, as on systems without `/proc`, it does
+/// nothing.
+pub fn purge_all_above(bytes: u64) {
+    if resident().is_some_and(|resident| resident > bytes) {
+        purge_all();
+    }
+}
+
+/// The bytes of memory that this process has, shared ones with them; `None` on systems without `/proc`.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mut lines = status.lines();
+    let line = lines.find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let number = line.trim().strip_suffix(" kB")?;
+    Some(number.parse::<u64>().ok()?.saturating_mul(1024))
+}
+
 fn collect(force: bool) {
     #[allow(unsafe_code, reason = "the allocator has an interface in C")]
     // SAFETY: `mi_collect` takes no pointer, and any thread may call it at any time. It frees pages of the heap of this thread that have no object,

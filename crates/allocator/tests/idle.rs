@@ -29,6 +29,15 @@ fn freed_memory_is_purged_on_demand() {
     hindsight_allocator::purge_all();
     let left = resident();
     assert!(left < before + 16 * MIB, "{before}, {kept}, {left}");
+
+    take_and_free();
+    let kept = resident();
+    hindsight_allocator::purge_all_above((kept + 16 * MIB) as u64);
+    let still = resident();
+    assert!(still > before + 48 * MIB, "{before}, {kept}, {still}");
+    hindsight_allocator::purge_all_above((kept - 16 * MIB) as u64);
+    let left = resident();
+    assert!(left < before + 16 * MIB, "{before}, {kept}, {left}");
 }
 
 fn take_and_free() {

@@ -41,17 +41,28 @@ pub(crate) fn dropped_lines() -> usize {
     DROPPED.get().map_or(0, ErrorCounter::dropped_lines)
 }
 
-/// How often the values of histograms are aggregated and freed memory is purged.
-const UPKEEP: Duration = Duration::from_secs(10);
+/// How often freed memory is purged if the process has much.
+const TICK: Duration = Duration::from_secs(1);
+/// How many ticks it takes until the values of histograms are aggregated, and memory that was freed long ago is purged.
+const UPKEEP: u64 = 10;
 
 /// Aggregates the values of histograms periodically: the recorder keeps each value until then, also where `/metrics` is not scraped. Purges freed
-/// memory, which the allocator does by itself only while there is work.
-pub(crate) async fn keep_up(recorder: PrometheusHandle) {
-    let mut ticks = tokio::time::interval(UPKEEP);
-    loop {
+/// memory: the allocator does so by itself only while there is work, and keeps it for seconds also when the process has more than
+/// `purge_above` bytes.
+pub(crate) async fn keep_up(recorder: PrometheusHandle, purge_above: u64) {
+    let mut ticks = tokio::time::interval(TICK);
+    for tick in 1_u64.. {
         ticks.tick().await;
-        recorder.run_upkeep();
-        hindsight_allocator::purge_expired();
+        let recorder = recorder.clone();
+        let work = move || {
+            if tick.is_multiple_of(UPKEEP) {
+                recorder.run_upkeep();
+                hindsight_allocator::purge_expired();
+            }
+            hindsight_allocator::purge_all_above(purge_above);
+        };
+        // It fails only when the runtime ends.
+        let _ = tokio::task::spawn_blocking(work).await;
     }
 }
 
@@ -66,4 +77,40 @@ pub(crate) fn prometheus() -> PrometheusHandle {
         handle
     };
     HANDLE.get_or_init(install).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn freed_memory_is_purged_at_each_tick_above_a_bound() {
+        let before = resident();
+        let taken: Vec<Vec<u8>> = (0..64).map(|_| vec![1; MIB]).collect();
+        drop(black_box(taken));
+        let kept = resident();
+        assert!(kept > before + 48 * MIB, "{before}, {kept}");
+        let upkeep = tokio::spawn(keep_up(prometheus(), (before + 32 * MIB) as u64));
+        let purged = async {
+            while resident() > before + 32 * MIB {
+                tokio::time::sleep(TICK / 10).await;
+            }
+        };
+        let in_time = tokio::time::timeout(5 * TICK, purged).await;
+        upkeep.abort();
+        assert!(in_time.is_ok(), "{before}, {kept}, {}", resident());
+    }
+
+    fn resident() -> usize {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let mut lines = status.lines();
+        let line = lines.find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let number = line.trim().strip_suffix(" kB").unwrap();
+        number.parse::<usize>().unwrap() * 1024
+    }
 }

@@ -313,7 +313,10 @@ impl Listeners {
         let (stop, stopped) = watch::channel(false);
         let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
         let joining = tokio::spawn(join(app.clone()));
-        let upkeep = tokio::spawn(crate::telemetry::keep_up(app.prometheus.clone()));
+        let upkeep = tokio::spawn(crate::telemetry::keep_up(
+            app.prometheus.clone(),
+            app.settings.purge_above(),
+        ));
         let stopping = app.clone();
         let signal = tokio::spawn(async move {
             asked_to_stop.await;
