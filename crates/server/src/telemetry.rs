@@ -42,9 +42,9 @@ pub(crate) fn dropped_lines() -> usize {
 }
 
 /// How often freed memory is purged if the process has much.
-const TICK: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(250);
 /// How many ticks it takes until the values of histograms are aggregated, and memory that was freed long ago is purged.
-const UPKEEP: u64 = 10;
+const UPKEEP: u64 = 40;
 
 /// Aggregates the values of histograms periodically: the recorder keeps each value until then, also where `/metrics` is not scraped. Purges freed
 /// memory: the allocator does so by itself only while there is work, and keeps it for seconds also when the process has more than
@@ -98,10 +98,10 @@ mod tests {
         let upkeep = tokio::spawn(keep_up(prometheus(), (before + 32 * MIB) as u64));
         let purged = async {
             while resident() > before + 32 * MIB {
-                tokio::time::sleep(TICK / 10).await;
+                tokio::time::sleep(TICK / 4).await;
             }
         };
-        let in_time = tokio::time::timeout(5 * TICK, purged).await;
+        let in_time = tokio::time::timeout(20 * TICK, purged).await;
         upkeep.abort();
         assert!(in_time.is_ok(), "{before}, {kept}, {}", resident());
     }
