@@ -141,8 +141,9 @@ bench-growth:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/growth.py
 
-## Queries of one node and of NODES nodes over the same telemetry, each with a processor, or with a quota of one where there are fewer (docs/cluster.md).
-NODES ?= 2
+## Queries of one node and of each number of NODES over the same telemetry, each node with a processor, or with a quota of one where there are fewer
+## (docs/cluster.md).
+NODES ?= 2 3
 bench-cluster:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/cluster.py --nodes $(NODES)

@@ -2,12 +2,13 @@
 """Queries of one node and of several: the same telemetry in two clusters, one of a single node and one of N nodes, each process on a
 processor of its own. A query runs at both in turn.
 
-usage: cluster.py [--nodes N] [--requests N] [--runs N]
+usage: cluster.py [--nodes N …] [--requests N] [--runs N]
 
-Each cluster has its own PostgreSQL and its own folder of segments. The cache of columns is small (`COLUMN_CACHE`), so columns are decoded from segments
-each time and the queries of `SCANS` are bound by their scans. A query takes until the last byte of its reply. `speedup` is the time of one node by that of N, of the medians; N is linear. `busy` is the
-processor time of one node, of the node of the query among N, and of the busiest other one: what the others do not take over, and what a node waits
-for, is in it. Small queries stay at one node: their ratio is what a cluster costs them.
+The telemetry is sent to a node once. Each cluster has a copy of the catalogue that it left, and all read the same folder of segments. The cache of columns
+is small (`COLUMN_CACHE`), so columns are decoded from segments each time and the queries of `SCANS` are bound by their scans. A query takes until the last
+byte of its reply. `speedup` is the time of one node by that of N, of the medians; N is linear. `busy` is the processor time of one node, of the node of the
+query among N, and of the busiest other one: what the others do not take over, and what a node waits for, is in it. Small queries stay at one node: their
+ratio is what a cluster costs them.
 
 Where there are fewer processors than nodes, each process of both clusters has an equal part of the processors in place of one processor (`processors.Quota`,
 for which this script must be root). A tenth of the processors is left for PostgreSQL and this script. HINDSIGHT_PROGRAM may name the program.
@@ -44,55 +45,68 @@ COLUMN_CACHE = "1MiB"
 SHARED = 0.9
 
 
-class Cluster:
-    """Nodes over one catalogue and one folder of segments. `places` has what each of them is started in."""
+class Database:
+    """A database of a server of PostgreSQL."""
 
-    def __init__(self, stack, places):
+    def __init__(self, postgres, name):
+        self.url = postgres.url.replace("/hindsight?", f"/{name}?")
+
+
+class Filled:
+    """Telemetry in a folder of segments and a catalogue."""
+
+    def __init__(self, stack, requests, end):
         # They import the program's path, which has to be chosen before.
         from postgres import Postgres
         from test_nodes import Node
-        postgres = stack.enter_context(Postgres())
-        objects = stack.enter_context(tempfile.TemporaryDirectory(prefix="hindsight-bench-"))
-        self.nodes = [Node(postgres, objects, f"node-{number}", log_filter="warn", query_distribute_bytes="256KiB", store_column_cache=COLUMN_CACHE)
+        self.requests = requests
+        self.postgres = stack.enter_context(Postgres())
+        self.objects = stack.enter_context(tempfile.TemporaryDirectory(prefix="hindsight-bench-"))
+        with Node(self.postgres, self.objects, "filler", log_filter="warn") as node:
+            app, self.key = node.new_app("bench")
+            self.app = app["appId"]
+            service = Service(None, None, node.port)
+            service.process = node.process
+            service.fill(make_telemetry(app["instrumentationKey"], requests, end), connections=2)
+            # Everything is in segments then.
+            node.stop()
+
+    def copy(self, name):
+        """A copy of the catalogue."""
+        self.postgres.sql(f"CREATE DATABASE {name} TEMPLATE hindsight", "postgres")
+        return Database(self.postgres, name)
+
+
+class Cluster:
+    """Nodes over a copy of a catalogue. `places` has what each of them is started in."""
+
+    def __init__(self, stack, filled, name, places):
+        from test_nodes import Node
+        self.app, self.key, self.requests = filled.app, filled.key, filled.requests
+        catalogue = filled.copy(name)
+        # Segments that are merged meanwhile would be others in each cluster.
+        self.nodes = [Node(catalogue, filled.objects, f"node-{number}", log_filter="warn", query_distribute_bytes="256KiB",
+                           store_column_cache=COLUMN_CACHE, store_compaction_interval="10h")
                       for number in range(len(places))]
-        self.places = places
         for node, place in zip(self.nodes, places):
             with place():
                 stack.enter_context(node)
         self.services = [Service(None, None, node.port) for node in self.nodes]
-        self.note_processes()
-
-    def note_processes(self):
         for service, node in zip(self.services, self.nodes):
             service.process = node.process
-
-    @property
-    def first(self):
-        return self.services[0]
-
-    def fill(self, requests, end):
-        app, self.key = self.nodes[0].new_app("bench")
-        self.app = app["appId"]
-        self.first.fill(make_telemetry(app["instrumentationKey"], requests, end), connections=2)
-        # Everything is in segments then.
-        for node, place in zip(self.nodes, self.places):
-            node.stop()
-            with place():
-                node.start()
-        self.note_processes()
-        while not self.is_ready():
+        while not all(self.is_ready(service) for service in self.services):
             time.sleep(0.2)
 
-    def is_ready(self):
+    def is_ready(self, service):
         try:
-            return self.first.ask(self.app, self.key, "requests | count")["tables"][0]["rows"][0][0] > 0
+            return service.ask(self.app, self.key, "requests | count")["tables"][0]["rows"][0][0] == self.requests
         except OSError:
             return False
 
     def time(self, query):
         """The milliseconds of a query, its rows, and the milliseconds of processor time of each node."""
         before = [service.processor_time() for service in self.services]
-        took, rows = self.first.time_reply(self.app, self.key, query)
+        took, rows = self.services[0].time_reply(self.app, self.key, query)
         busy = [service.processor_time() - since for service, since in zip(self.services, before)]
         return took, rows, busy
 
@@ -152,23 +166,29 @@ def measure_small(one, many, end, runs):
         print(f"{name:24}{found.alone:12.1f}{found.together:14.1f}{found.together / found.alone:9.2f}", flush=True)
 
 
+def measure(filled, count, end, runs):
+    with contextlib.ExitStack() as stack:
+        one, many = (Cluster(stack, filled, f"{name}_{count}", places_of(stack, f"{name}-{count}", nodes, count))
+                     for name, nodes in (("one", 1), ("many", count)))
+        measure_scans(one, many, runs)
+        sent = many.nodes[0].figure("hindsight_fragments_sent_total")
+        measure_small(one, many, end, runs * 3)
+        print(f"{sent:.0f} fragments were sent for scans, {many.nodes[0].figure('hindsight_fragments_sent_total') - sent:.0f} for small queries; "
+              f"{many.nodes[0].figure('hindsight_fragments_failed_total'):.0f} failed", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=2)
+    parser.add_argument("--nodes", type=int, nargs="+", default=[2])
     parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=7)
     arguments = parser.parse_args()
     process.choose_program("release")
     end = last_full_hour()
     with contextlib.ExitStack() as stack:
-        one, many = (Cluster(stack, places_of(stack, name, count, arguments.nodes)) for name, count in (("one", 1), ("many", arguments.nodes)))
-        for cluster in (one, many):
-            cluster.fill(arguments.requests, end)
-        measure_scans(one, many, arguments.runs)
-        sent = many.nodes[0].figure("hindsight_fragments_sent_total")
-        measure_small(one, many, end, arguments.runs * 3)
-        print(f"{sent:.0f} fragments were sent for scans, {many.nodes[0].figure('hindsight_fragments_sent_total') - sent:.0f} for small queries; "
-              f"{many.nodes[0].figure('hindsight_fragments_failed_total'):.0f} failed")
+        filled = Filled(stack, arguments.requests, end)
+        for count in arguments.nodes:
+            measure(filled, count, end, arguments.runs)
 
 
 if __name__ == "__main__":
