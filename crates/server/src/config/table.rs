@@ -256,7 +256,7 @@ settings! {
     "With `store.objects`: age from which on objects that no catalogue lists are deleted, such as those of an interrupted merge.";
 
     "store.memory" = "1GiB" => store_memory: usize, size,
-    "Memory limit of items that are not yet in segments. A quarter of it triggers a flush. One application may use three times what is free, so three quarters if it is alone; beyond it its telemetry is refused with 503. While the process has more memory than half of it, freed memory goes back to the system at once, and after ten seconds otherwise.";
+    "Memory limit of items that are not yet in segments. A quarter of it triggers a flush. One application may use three times what is free, so three quarters if it is alone; beyond it its telemetry is refused with 503. Freed memory goes back to the system after ten seconds, and at once while the process has more than the caches, a quarter of this and 128 MiB.";
 
     "store.footer_cache" = "128MiB" => store_footer_cache: usize, size,
     "Memory limit of the cached footers of segments; an eighth of it keeps blocks of the filters that look-ups and searches for terms read.";
@@ -378,10 +378,18 @@ pub(crate) enum FiguresAccess {
     Everyone,
 }
 
+/// Bytes of the program file, and of what small requests and queries take.
+const BESIDE: u64 = 128 << 20;
+
 impl Settings {
-    /// The bytes of memory of the process from which on freed memory is not kept.
+    /// The bytes of memory of the process from which on freed memory is not kept: what the caches and a memtable that is flushed take, and
+    /// [`BESIDE`].
     pub(crate) fn purge_above(&self) -> u64 {
-        (self.store_memory / 2) as u64
+        let caches = self
+            .store_column_cache
+            .saturating_add(self.store_footer_cache);
+        let kept = caches.saturating_add(self.store_memory / 4);
+        (kept as u64).saturating_add(BESIDE)
     }
 
     /// The other issuers whose tokens are accepted.
