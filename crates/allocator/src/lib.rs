@@ -49,16 +49,16 @@ pub fn purge_all() {
     collect(true);
 }
 
-/// Purges all freed memory if the process has more than so many bytes of memory. Where that is not known, as on systems without `/proc`, it does
-/// nothing.
+/// Purges all freed memory if the resident set of the process exceeds `bytes`. It does nothing where its size is unknown, as on systems without
+/// `/proc`.
 pub fn purge_all_above(bytes: u64) {
     if resident().is_some_and(|resident| resident > bytes) {
         purge_all();
     }
 }
 
-/// The bytes of memory that this process has, shared ones with them; `None` on systems without `/proc`.
-fn resident() -> Option<u64> {
+/// The size of the resident set of this process in bytes, shared pages included; `None` on systems without `/proc`.
+pub fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let mut lines = status.lines();
     let line = lines.find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -45,15 +45,7 @@ fn take_and_free() {
     drop(black_box(taken));
 }
 
-/// The bytes of memory that this process has.
 fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").expect("the status of this process");
-    let mut lines = status.lines();
-    let line = lines.find_map(|line| line.strip_prefix("VmRSS:"));
-    let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    number
-        .expect("its memory")
-        .parse::<usize>()
-        .expect("a number")
-        * 1024
+    let bytes = hindsight_allocator::resident().expect("the status of this process");
+    usize::try_from(bytes).expect("it fits")
 }

@@ -79,38 +79,31 @@ pub(crate) fn prometheus() -> PrometheusHandle {
     HANDLE.get_or_init(install).clone()
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::hint::black_box;
 
+    use hindsight_allocator::resident;
+
     use super::*;
 
-    const MIB: usize = 1 << 20;
+    const MIB: u64 = 1 << 20;
 
-    #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn freed_memory_is_purged_at_each_tick_above_a_bound() {
-        let before = resident();
-        let taken: Vec<Vec<u8>> = (0..64).map(|_| vec![1; MIB]).collect();
+        let before = resident().unwrap();
+        let taken: Vec<Vec<u8>> = (0..64).map(|_| vec![1; 1 << 20]).collect();
         drop(black_box(taken));
-        let kept = resident();
+        let kept = resident().unwrap();
         assert!(kept > before + 48 * MIB, "{before}, {kept}");
-        let upkeep = tokio::spawn(keep_up(prometheus(), (before + 32 * MIB) as u64));
+        let upkeep = tokio::spawn(keep_up(prometheus(), before + 32 * MIB));
         let purged = async {
-            while resident() > before + 32 * MIB {
+            while resident().unwrap() > before + 32 * MIB {
                 tokio::time::sleep(TICK / 4).await;
             }
         };
         let in_time = tokio::time::timeout(20 * TICK, purged).await;
         upkeep.abort();
-        assert!(in_time.is_ok(), "{before}, {kept}, {}", resident());
-    }
-
-    fn resident() -> usize {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let mut lines = status.lines();
-        let line = lines.find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        let number = line.trim().strip_suffix(" kB").unwrap();
-        number.parse::<usize>().unwrap() * 1024
+        assert!(in_time.is_ok(), "{before}, {kept}, {:?}", resident());
     }
 }
