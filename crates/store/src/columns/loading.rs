@@ -137,7 +137,7 @@ fn share(rows: u64, part: u64, all: u64) -> u64 {
     u64::try_from(share).unwrap_or(u64::MAX)
 }
 
-/// The ids of the first segments by time in the order of a sort, with at most so many rows together.
+/// The ids of the segments that come first in a sort by time, up to `rows` rows in total.
 fn first_by_time(segments: &[Scanned], top: &TopBound, mut rows: u64) -> HashSet<i64> {
     let mut segments = segments.to_vec();
     segments.sort_unstable_by_key(|s| Reverse((top.best_time(s.min_ts, s.max_ts), s.id)));
