@@ -79,7 +79,8 @@ pub(crate) fn prometheus() -> PrometheusHandle {
     HANDLE.get_or_init(install).clone()
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::hint::black_box;
 
