@@ -140,7 +140,8 @@ class Nodes(unittest.TestCase):
             # A node that is stopped has sealed what it had.
             two.stop()
             self.assertEqual((ids(one, app, key), ids(three, app, key)), (["a", "b"], ["a", "b"]))
-            self.assertEqual(self.states(one)["two"]["drained"], True)
+            stopped = self.states(one)["two"]
+            self.assertEqual((stopped["state"], stopped["drained"], stopped["heartbeatAgeSeconds"]), ("stopped", True, None))
             two.start()
             two.send(app, "c")
             self.assertEqual(ids(three, app, key), ["a", "b", "c"])

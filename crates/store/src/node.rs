@@ -139,9 +139,9 @@ pub struct NodeRecord {
     pub version: String,
     /// When its process started, in ticks by the clock of PostgreSQL.
     pub started: i64,
-    /// When it last reported, in ticks by the clock of PostgreSQL.
+    /// When it last reported, in ticks by the clock of PostgreSQL; 0 if its process was stopped.
     pub heartbeat: i64,
-    /// How long ago that was.
+    /// How long ago that was; [`Duration::MAX`] if its process was stopped.
     pub silent_for: Duration,
     /// When it last began to merge or expire segments, in ticks; 0 if it never did.
     pub maintained: i64,
@@ -158,6 +158,11 @@ pub struct NodeRecord {
 impl NodeRecord {
     /// The time without a report after which a node counts as gone.
     pub const LAPSED: Duration = Duration::from_secs(15);
+
+    /// Whether its process was stopped, which notes that. One that was killed counts as live for [`NodeRecord::LAPSED`].
+    pub fn is_stopped(&self) -> bool {
+        self.heartbeat == 0
+    }
 
     /// Whether it has reported lately.
     pub fn is_live(&self) -> bool {

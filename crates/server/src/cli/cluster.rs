@@ -99,7 +99,7 @@ async fn status(data: &DataFolder, json: bool) -> anyhow::Result<()> {
                 state(node).to_owned(),
                 node.address.clone(),
                 node.version.clone(),
-                format!("{:.1} s ago", node.silent_for.as_secs_f64()),
+                reported(node),
                 unsealed,
                 holder(node).map_or("", name).to_owned(),
                 if maintains(node) { "last" } else { "" }.to_owned(),
@@ -110,7 +110,19 @@ async fn status(data: &DataFolder, json: bool) -> anyhow::Result<()> {
 }
 
 fn state(node: &NodeRecord) -> &'static str {
-    if node.is_live() { "live" } else { "silent" }
+    match (node.is_stopped(), node.is_live()) {
+        (true, _) => "stopped",
+        (_, true) => "live",
+        (_, false) => "silent",
+    }
+}
+
+/// How long ago a node reported; empty if it was stopped.
+fn reported(node: &NodeRecord) -> String {
+    if node.is_stopped() {
+        return String::new();
+    }
+    format!("{:.1} s ago", node.silent_for.as_secs_f64())
 }
 
 /// The name of a node.
@@ -128,8 +140,8 @@ fn shape(node: &NodeRecord, holder: Option<NodeId>, maintains: bool) -> Value {
         "address": node.address,
         "version": node.version,
         "started": output::date(Some(node.started)),
-        "heartbeat": output::date(Some(node.heartbeat)),
-        "heartbeatAgeSeconds": node.silent_for.as_secs_f64(),
+        "heartbeat": output::date((!node.is_stopped()).then_some(node.heartbeat)),
+        "heartbeatAgeSeconds": (!node.is_stopped()).then(|| node.silent_for.as_secs_f64()),
         "logPosition": node.log_position,
         "logSequence": node.log_sequence,
         "unsealedRequests": node.log_lag(),

@@ -136,8 +136,10 @@ async fn nodes(app: &App) -> String {
             label(&node.version)
         );
         up.1.push(format!("{labels} {}", u8::from(node.is_live())));
-        age.1
-            .push(format!("{labels} {}", node.silent_for.as_secs_f64()));
+        if !node.is_stopped() {
+            age.1
+                .push(format!("{labels} {}", node.silent_for.as_secs_f64()));
+        }
         lag.1.push(format!("{labels} {}", node.log_lag()));
     }
     text_of(&samples)

@@ -278,6 +278,10 @@ fn node(row: &Row) -> database::Result<NodeRecord> {
     let (id, role) = (text("id")?, text("role")?);
     let heartbeat: i64 = row.try_get("heartbeat")?;
     let now: i64 = row.try_get("now")?;
+    let silent_for = match heartbeat {
+        0 => Duration::MAX,
+        heartbeat => Duration::from_nanos(from_sql(now - heartbeat).saturating_mul(TICK)),
+    };
     let holder = text("copy_holder")?;
     let copy = match holder.as_str() {
         "" => None,
@@ -297,7 +301,7 @@ fn node(row: &Row) -> database::Result<NodeRecord> {
         version: text("version")?,
         started: row.try_get("started")?,
         heartbeat,
-        silent_for: Duration::from_nanos(from_sql(now - heartbeat).saturating_mul(TICK)),
+        silent_for,
         maintained: row.try_get("maintained")?,
         log_position: unsigned("log_position")?,
         log_sequence: unsigned("log_sequence")?,

@@ -501,6 +501,31 @@ async fn a_node_follows_the_commits_of_others_in_the_background() {
 }
 
 #[tokio::test]
+async fn a_node_that_is_stopped_runs_no_part_of_a_query_and_one_that_ends_otherwise_does_until_it_counts_as_gone() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let a = cluster.node("a").await;
+    let (b, c) = (cluster.node("b").await, cluster.node("c").await);
+    let names = |store: &Store| {
+        let nodes = store.query_nodes().into_iter();
+        nodes.map(|node| node.name).collect::<Vec<_>>()
+    };
+    a.follow().await.unwrap();
+    assert_eq!(names(&a), ["b", "c"]);
+    b.close().await.unwrap();
+    drop(c);
+    a.follow().await.unwrap();
+    assert_eq!(names(&a), ["c"]);
+    // It runs them again once it is started again.
+    drop(b);
+    let b = cluster.node("b").await;
+    a.follow().await.unwrap();
+    assert_eq!(names(&a), ["b", "c"]);
+    drop(b);
+}
+
+#[tokio::test]
 async fn a_catalogue_of_before_there_were_nodes_gets_its_server_as_the_first_one() {
     let Some(server) = PostgresServer::start() else {
         return;

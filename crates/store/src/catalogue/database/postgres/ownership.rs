@@ -191,10 +191,19 @@ impl Ownership {
         self.run(&sql(UNLOCK_MAINTENANCE)).await.map(drop)
     }
 
-    /// Gives the catalogue up.
+    /// Gives the catalogue up, and notes that the node is stopped: others count it as gone at once.
     pub(super) async fn release(&self) {
         // The session ends with its client.
-        self.session.lock().await.take();
+        let Some(session) = self.session.lock().await.take() else {
+            return;
+        };
+        if let Some(node) = self.node {
+            let stopped = sql("UPDATE nodes SET heartbeat = 0 WHERE id = $1 AND epoch = $2");
+            let stopped = stopped.bind(node.id.to_string()).bind(node.epoch);
+            if let Err(error) = run(&session, &stopped).await {
+                tracing::debug!(%error, "the catalogue does not know that this node is stopped");
+            }
+        }
     }
 
     async fn run(&self, statement: &Statement) -> Result<u64> {
