@@ -12,16 +12,8 @@ import urllib.parse
 import urllib.request
 import zlib
 
+from hostile import MEBIBYTE, memory
 from server import Server
-
-MEBIBYTE = 1 << 20
-
-
-def memory(server, name="VmRSS"):
-    """Bytes of memory that the server has (`VmRSS`), or had at most (`VmHWM`)."""
-    text = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
-    line = next(line for line in text.splitlines() if line.startswith(name))
-    return int(line.split()[1]) * 1024
 
 
 @unittest.skipUnless(pathlib.Path("/proc/self/status").exists(), "memory is read from /proc")
