@@ -3,17 +3,20 @@
 //! A repartitioning by keys starts a task for each partition, and each task wakes a thread. With few rows that takes longer than the
 //! aggregation, the join or the sort that it divides.
 
+use datafusion::common::Column;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
 use datafusion::execution::context::SessionState;
-use datafusion::logical_expr::{LogicalPlan, TableScan};
-use hindsight_store::StoreTable;
+use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
+use hindsight_store::{StoreTable, TIMESTAMP};
 
 /// Rows up to which one partition reads all.
 const ONE_PARTITION: u64 = 8_192;
 /// Rows up to which the scans are divided between partitions, and nothing behind them.
 const ONE_AFTER_SCANS: u64 = 262_144;
+/// First rows by time up to which one partition reads them.
+const ONE_FOR_FIRST: usize = 2_048;
 
 /// What a plan reads.
 struct Reads {
@@ -25,6 +28,12 @@ struct Reads {
 
 /// Adapts the settings of a session to the rows that a plan reads.
 pub(crate) fn adapt(state: &mut SessionState, plan: &LogicalPlan) {
+    if returns_first_by_time(plan) {
+        let options = state.config_mut().options_mut();
+        undivide(options);
+        options.execution.target_partitions = 1;
+        return;
+    }
     let Some(reads) = Reads::of(plan).filter(|reads| reads.rows <= ONE_AFTER_SCANS) else {
         return;
     };
@@ -44,6 +53,65 @@ pub(crate) fn undivide(options: &mut ConfigOptions) {
     options.optimizer.repartition_joins = false;
     options.optimizer.repartition_aggregations = false;
     options.optimizer.repartition_sorts = false;
+}
+
+/// Whether a plan returns the first rows of a table by time, of all rows or of those of a time range. Its scan reads the segments with these
+/// times alone: a second partition would read rows that the first one leaves out.
+pub(crate) fn returns_first_by_time(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => returns_first_by_time(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => returns_first_by_time(&alias.input),
+        LogicalPlan::Limit(limit) => returns_first_by_time(&limit.input),
+        LogicalPlan::Sort(sort) => {
+            let is_short = sort.fetch.is_some_and(|rows| rows <= ONE_FOR_FIRST);
+            let by = sort.expr.first().and_then(|by| by.expr.try_as_col());
+            is_short && by.is_some_and(|by| is_time(by, &sort.input))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a column of a plan is the time of the rows of a table, all of which the plan returns but for those beyond a time range.
+fn is_time(column: &Column, plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => {
+            let place = projection.schema.maybe_index_of_column(column);
+            let expr = place.and_then(|place| projection.expr.get(place));
+            let below = expr.and_then(|expr| unaliased(expr).try_as_col());
+            below.is_some_and(|below| is_time(below, &projection.input))
+        }
+        LogicalPlan::SubqueryAlias(alias) => {
+            let place = alias.schema.maybe_index_of_column(column);
+            let below =
+                place.map(|place| Column::from(alias.input.schema().qualified_field(place)));
+            below.is_some_and(|below| is_time(&below, &alias.input))
+        }
+        LogicalPlan::Filter(filter) => {
+            reads_times(&filter.predicate) && is_time(column, &filter.input)
+        }
+        LogicalPlan::TableScan(scan) => {
+            column.name == TIMESTAMP
+                && scan.filters.iter().all(reads_times)
+                && rows_of(scan).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// An expression without its names.
+fn unaliased(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Alias(alias) => unaliased(&alias.expr),
+        expr => expr,
+    }
+}
+
+/// Whether a condition reads the times of rows alone.
+fn reads_times(condition: &Expr) -> bool {
+    condition
+        .column_refs()
+        .iter()
+        .all(|column| column.name == TIMESTAMP)
 }
 
 impl Reads {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
-use datafusion::execution::context::SessionContext;
+use datafusion::execution::context::{SessionContext, SessionState};
 use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
@@ -153,17 +153,23 @@ impl World {
         run_physical(frame.create_physical_plan().await?, &context).await
     }
 
-    /// Runs a query with the settings that its number of rows asks for.
+    /// Runs a query with the settings that what it reads asks for.
     async fn run_adapted(&self, query: &str) -> Ran {
-        let pool = Arc::new(UnboundedMemoryPool::default());
-        let context = self.executor.context(pool, None).unwrap();
-        let plan = self.bound_in(&context, query, true).await.unwrap();
-        let mut state = context.state();
-        let plan = state.optimize(&plan).unwrap();
+        let (context, mut state, plan) = self.optimised(query).await;
         adapt(&mut state, &plan);
         let planner = Arc::clone(state.query_planner());
         let physical = planner.create_physical_plan(&plan, &state).await.unwrap();
         run_physical(physical, &context).await.unwrap()
+    }
+
+    /// The optimised plan of a query.
+    async fn optimised(&self, query: &str) -> (SessionContext, SessionState, LogicalPlan) {
+        let pool = Arc::new(UnboundedMemoryPool::default());
+        let context = self.executor.context(pool, None).unwrap();
+        let plan = self.bound_in(&context, query, true).await.unwrap();
+        let state = context.state();
+        let plan = state.optimize(&plan).unwrap();
+        (context, state, plan)
     }
 
     /// The plan of a query whose steps have run.

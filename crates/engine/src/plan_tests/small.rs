@@ -2,6 +2,7 @@
 
 use super::group_by_codes::queries;
 use super::{World, minute};
+use crate::exec::small::returns_first_by_time;
 
 /// A column cache that holds all.
 const CACHE: usize = 64 << 20;
@@ -38,4 +39,34 @@ async fn few_rows_are_read_by_one_partition_and_more_are_not_divided_behind_the_
     let made = "requests | mv-expand e = range(1, 5) | summarize count() by tostring(e)";
     let ran = world.run_adapted(made).await;
     ran.has("RepartitionExec");
+}
+
+#[tokio::test]
+async fn the_first_rows_by_time_are_read_by_one_partition() {
+    let world = World::new().await;
+    let later = minute(60);
+    for (query, expected) in [
+        ("requests | top 5 by timestamp desc".to_owned(), true),
+        ("requests | sort by timestamp asc, id asc | take 5 | project name".to_owned(), true),
+        (
+            format!("requests | where timestamp > {later} | project at = timestamp, name | sort by at asc, name asc | take 3"),
+            true,
+        ),
+        // These read any number of rows.
+        ("requests | where duration > 3 | top 5 by timestamp desc".to_owned(), false),
+        ("requests | sort by duration desc, id asc | take 5".to_owned(), false),
+        (
+            "requests | extend timestamp = timestamp + duration * 1h | sort by timestamp desc, id asc | take 5".to_owned(),
+            false,
+        ),
+        ("requests | sort by timestamp desc, id asc | take 2049".to_owned(), false),
+    ] {
+        let (_, _, plan) = world.optimised(&query).await;
+        assert_eq!(returns_first_by_time(&plan), expected, "{query}\n{plan}");
+        let ran = world.run_adapted(&query).await;
+        if expected {
+            ran.has("file_groups={1 group");
+        }
+        assert_eq!(ran.rows(), world.run(&query).await.rows(), "{query}");
+    }
 }
