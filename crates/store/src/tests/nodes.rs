@@ -501,7 +501,8 @@ async fn a_node_follows_the_commits_of_others_in_the_background() {
 }
 
 #[tokio::test]
-async fn a_node_that_is_stopped_runs_no_part_of_a_query_and_one_that_ends_otherwise_does_until_it_counts_as_gone() {
+async fn a_node_that_is_stopped_runs_no_part_of_a_query_and_one_that_ends_otherwise_does_until_it_counts_as_gone()
+ {
     let Some(cluster) = Cluster::start() else {
         return;
     };
