@@ -144,8 +144,11 @@ class Logs(Analysis):
         self.assertIn("plan", page.inner_text(".viewer"))
         self.assertIn("row=0", page.url)
         self.check_accessibility(name=self.id())
+        # Each result has a grid of its own.
+        page.evaluate("() => { document.querySelector('.query-result .grid').dataset.before = ''; }")
         page.get_by_role("button", name="Filter for this plan").click()
-        page.wait_for_function("() => document.querySelector('[role=status]').innerText.includes('rows in')")
+        page.wait_for_selector(".query-result .grid:not([data-before])")
+        self.assertRegex(self.rows(page), r"^\d+ rows")
         line = self.text(page).split("\n")[-1]
         self.assertRegex(line, r'^\| where tostring\(customDimensions\.plan\) == "(free|pro|enterprise)"$')
         self.assertIn("where", page.url)
