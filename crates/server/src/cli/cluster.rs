@@ -141,7 +141,7 @@ fn shape(node: &NodeRecord, holder: Option<NodeId>, maintains: bool) -> Value {
         "version": node.version,
         "started": output::date(Some(node.started)),
         "heartbeat": output::date((!node.is_stopped()).then_some(node.heartbeat)),
-        "heartbeatAgeSeconds": (!node.is_stopped()).then(|| node.silent_for.as_secs_f64()),
+        "heartbeatAgeSeconds": (!node.is_stopped()).then_some(node.silent_for.as_secs_f64()),
         "logPosition": node.log_position,
         "logSequence": node.log_sequence,
         "unsealedRequests": node.log_lag(),
