@@ -1,7 +1,7 @@
 //! Plans over few rows: what partitions cost is more than they gain.
 //!
 //! A repartitioning by keys starts a task for each partition, and each task wakes a thread. With few rows that takes longer than the
-//! aggregation, the join or the sort that it divides.
+//! aggregation, the join or the sort that it divides. The first rows by time are few as well, of any number of rows.
 
 use datafusion::common::Column;
 use datafusion::common::config::ConfigOptions;
@@ -106,12 +106,10 @@ fn unaliased(expr: &Expr) -> &Expr {
     }
 }
 
-/// Whether a condition reads the times of rows alone.
+/// Whether a condition reads the times of rows, and no other column. One that reads no column, such as `rand() < 0.1`, bounds no time.
 fn reads_times(condition: &Expr) -> bool {
-    condition
-        .column_refs()
-        .iter()
-        .all(|column| column.name == TIMESTAMP)
+    let columns = condition.column_refs();
+    !columns.is_empty() && columns.iter().all(|column| column.name == TIMESTAMP)
 }
 
 impl Reads {

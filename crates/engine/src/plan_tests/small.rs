@@ -53,6 +53,7 @@ async fn the_first_rows_by_time_are_read_by_one_partition() {
             true,
         ),
         // These read any number of rows.
+        ("requests | where rand() >= 0.0 | top 5 by timestamp desc".to_owned(), false),
         ("requests | where duration > 3 | top 5 by timestamp desc".to_owned(), false),
         ("requests | sort by duration desc, id asc | take 5".to_owned(), false),
         (
