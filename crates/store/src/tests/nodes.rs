@@ -501,8 +501,7 @@ async fn a_node_follows_the_commits_of_others_in_the_background() {
 }
 
 #[tokio::test]
-async fn a_node_that_is_stopped_runs_no_part_of_a_query_and_one_that_ends_otherwise_does_until_it_counts_as_gone()
- {
+async fn a_node_that_is_stopped_gets_no_part_of_a_query_and_one_that_is_lost_still_does() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
@@ -515,6 +514,7 @@ async fn a_node_that_is_stopped_runs_no_part_of_a_query_and_one_that_ends_otherw
     a.follow().await.unwrap();
     assert_eq!(names(&a), ["b", "c"]);
     b.close().await.unwrap();
+    // As if it was killed: it counts as live until it has not reported for a while.
     drop(c);
     a.follow().await.unwrap();
     assert_eq!(names(&a), ["c"]);
