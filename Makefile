@@ -4,6 +4,8 @@ CARGO ?= cargo
 PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
+# Where Cargo builds.
+BUILT := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth bench-cluster upgrade-test ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove mutants
 
@@ -59,8 +61,8 @@ portal-test:
 ## container image (packaging/README.md). Then each is installed on a clean root, from its file, and started.
 packages:
 	$(CARGO) build --profile dist --bin hindsight
-	$(PYTHON) packaging/build.py target/dist/hindsight target/packages
-	HINDSIGHT_PROGRAM=$(abspath target/dist/hindsight) $(PYTHON) tests/packages/run.py
+	$(PYTHON) packaging/build.py $(BUILT)/dist/hindsight target/packages
+	HINDSIGHT_PROGRAM=$(abspath $(BUILT)/dist/hindsight) $(PYTHON) tests/packages/run.py
 
 ## Only the tests of packages, of the program that the integration tests were built with.
 packages-test:
@@ -123,11 +125,11 @@ REQUESTS ?= 1000000
 bench:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/run.py --requests $(REQUESTS) $(PEERS)
-	HINDSIGHT_PROGRAM=$(abspath target/release/hindsight) $(PYTHON) tests/portal/run.py times || [ $$? = 77 ]
+	HINDSIGHT_PROGRAM=$(abspath $(BUILT)/release/hindsight) $(PYTHON) tests/portal/run.py times || [ $$? = 77 ]
 	$(PYTHON) bench/otlp.py
 
 ## Times the 14 queries on two builds in turn, and fails if one became more than a quarter slower: `make bench-compare OLD=path`.
-NEW ?= target/release/hindsight
+NEW ?= $(BUILT)/release/hindsight
 bench-compare:
 	$(PYTHON) bench/compare.py $(OLD) $(NEW)
 
