@@ -40,7 +40,7 @@ mod window;
 pub use bind::{Binding, NeededRows, bind, bind_or_ask};
 pub use bins::bin_of_column;
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
-pub use datafusion::{DictionaryScans, session};
+pub use datafusion::{DictionaryScans, coalesces_hash_partitions, session};
 pub use filter_terms::filter_terms;
 pub use held::HeldRows;
 pub use hindsight_kql_library::{addresses, kernel, work};

@@ -13,7 +13,7 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
-use hindsight_kql::is_row_wise;
+use hindsight_kql::{coalesces_hash_partitions, is_row_wise};
 use hindsight_store::{NodeId, ScannedPart, scanned_parts, scanned_segments};
 
 use super::exec::{DistributedExec, Share};
@@ -75,7 +75,9 @@ impl Above {
     fn child_of(self, plan: &dyn ExecutionPlan) -> Above {
         let merges = plan.is::<SortPreservingMergeExec>();
         let unites = merges || plan.is::<CoalescePartitionsExec>() || plan.is::<RepartitionExec>();
-        let passes_on = is_row_wise(plan) || plan.is::<SortExec>() || plan.is::<LocalLimitExec>();
+        let coalesces = coalesces_hash_partitions(plan);
+        let passes_on =
+            coalesces || is_row_wise(plan) || plan.is::<SortExec>() || plan.is::<LocalLimitExec>();
         Above {
             limits: is_limit(plan) || (self.limits && is_row_wise(plan)),
             merges,

@@ -3,9 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use datafusion::common::config::ConfigOptions;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use hindsight_kql::session;
 
 use super::*;
+use crate::distributed::DistributeFragments;
 use crate::distributed::testing::{Behaviour, Others};
 
 /// A store with three nodes over it.
@@ -184,12 +189,49 @@ async fn nodes_compute_whole_groups_of_bins() {
     }
 }
 
-/// The distributed node of a plan.
-fn distributed_node(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
-    if plan.name() == "DistributedExec" {
+/// The first node of a plan with this name.
+fn find(plan: &Arc<dyn ExecutionPlan>, name: &str) -> Option<Arc<dyn ExecutionPlan>> {
+    if plan.name() == name {
         return Some(Arc::clone(plan));
     }
-    plan.children().into_iter().find_map(distributed_node)
+    plan.children()
+        .into_iter()
+        .find_map(|child| find(child, name))
+}
+
+impl Cluster {
+    /// The plan of a query at one node.
+    async fn planned(&self, context: &SessionContext, query: &str) -> Arc<dyn ExecutionPlan> {
+        let plan = self.world.bound_in(context, query, true).await.unwrap();
+        let frame = context.execute_logical_plan(plan).await.unwrap();
+        frame.create_physical_plan().await.unwrap()
+    }
+}
+
+/// An aggregation of many estimated groups hashes them into more partitions than its input has, which are coalesced above it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_compute_whole_groups_in_more_partitions() {
+    let cluster = Cluster::new(Behaviour::Healthy).await;
+    // Without the rules of scans, which run after the one that is tested.
+    let config = session::config().with_target_partitions(2);
+    let context = session::context_with(config, Arc::default()).unwrap();
+    let groups = "range x from 1 to 9000000 step 1 | summarize count() by x";
+    let groups = cluster.planned(&context, groups).await;
+    let coalesced = find(&groups, "CoalesceHashPartitionsExec").expect("the groups are many");
+    let plan = async || {
+        let query = "requests | summarize count() by bin(timestamp, 5m)";
+        let plan = cluster.planned(&context, query).await;
+        let aggregated = find(&plan, "AggregateExec").unwrap();
+        replace_children_if_necessary(Arc::clone(&coalesced), vec![aggregated]).unwrap()
+    };
+    let expected = run_physical(plan().await, &context).await.unwrap();
+    let distribution = Others::distribution(&cluster.others, &cluster.world.store, 0);
+    let rule = DistributeFragments(distribution);
+    let options = ConfigOptions::default();
+    let plan = rule.optimize(plan().await, &options).unwrap();
+    let ran = run_physical(plan, &context).await.unwrap();
+    assert!(is_partitionwise(&ran), "{}", ran.plan);
+    assert_eq!(ran.rows(), expected.rows());
 }
 
 #[tokio::test]
@@ -200,10 +242,8 @@ async fn other_nodes_begin_before_the_share_of_this_node_is_read() {
     let context = cluster.world.executor.context(pool, Some(distribution));
     let context = context.unwrap();
     let query = "requests | sort by duration desc, id asc | take 5 | project id";
-    let plan = cluster.world.bound_in(&context, query, true).await.unwrap();
-    let frame = context.execute_logical_plan(plan).await.unwrap();
-    let plan = frame.create_physical_plan().await.unwrap();
-    let node = distributed_node(&plan).expect("the query is distributed");
+    let plan = cluster.planned(&context, query).await;
+    let node = find(&plan, "DistributedExec").expect("the query is distributed");
     let own = node.execute(0, context.task_ctx()).unwrap();
     assert_eq!(cluster.others.requested.load(Ordering::SeqCst), 2);
     // The reply streams were not consumed: dropping the plan cancels the calls.

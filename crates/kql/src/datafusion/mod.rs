@@ -16,6 +16,7 @@ pub mod session;
 mod wrap;
 
 pub use grouping::DictionaryScans;
+pub use partitioning::coalesce::coalesces_hash_partitions;
 
 pub(crate) use corrections::{distinct_projections, large_literal};
 pub(crate) use hidden::{HiddenExec, Hide};

@@ -56,6 +56,11 @@ impl CoalesceHashPartitionsExec {
     }
 }
 
+/// Whether a node returns all rows of its input in fewer partitions, in which the rows of each key of a hash stay together.
+pub fn coalesces_hash_partitions(node: &dyn ExecutionPlan) -> bool {
+    node.is::<CoalesceHashPartitionsExec>()
+}
+
 impl DisplayAs for CoalesceHashPartitionsExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
