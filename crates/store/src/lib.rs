@@ -64,6 +64,7 @@ mod required;
 mod reset;
 mod retention;
 mod scan;
+mod scan_parts;
 mod schema;
 mod seal;
 mod segment;
@@ -74,6 +75,7 @@ mod store;
 mod store_id;
 mod table_provider;
 mod time_bounds;
+mod time_slice;
 mod timed_rows;
 mod trusted_time;
 mod unique;
@@ -117,16 +119,18 @@ pub use peers::{CopyLease, CopyRequest, HotReply, HotRequest, HotTable, NodeClie
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
-pub use remote_scan::{
-    RemoteScan, RemoteSegment, ScannedPart, part_of_scan, remote_scan, scan_condition,
-    scanned_bytes, scanned_column, scanned_parts, scanned_segments,
-};
+pub use remote_scan::{RemoteScan, RemoteSegment, remote_scan};
 pub use retention::RetentionRules;
+pub use scan_parts::{
+    ScannedPart, part_of_scan, scan_condition, scanned_bytes, scanned_column, scanned_parts,
+    scanned_segments,
+};
 pub use schema::{Column, INGESTION_TIME, TIMESTAMP, Table};
 pub use snapshot::Snapshot;
 pub use stats::{Stats, TableStats};
 pub use store::{Ack, AppendRequest, Store};
 pub use table_provider::{FilterTerms, StoreTable};
+pub use time_slice::TimeSlice;
 pub use timed_rows::{MemoryTimes, times_in_memory};
 pub use trusted_time::ClockTrust;
 pub use unique::UniqueAck;

@@ -20,7 +20,8 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use hindsight_kql::{bin_of_column, passes_rows};
 use hindsight_store::{
-    MemoryTimes, NodeId, TICKS_PER_HOUR, TIMESTAMP, scanned_column, scanned_parts, times_in_memory,
+    MemoryTimes, NodeId, TICKS_PER_HOUR, TIMESTAMP, TimeSlice, scanned_column, scanned_parts,
+    times_in_memory,
 };
 
 use super::fragments::{Reduction, divisible_bytes, reduction};
@@ -58,7 +59,7 @@ impl<'a> TwoPhases<'a> {
         self.partial.input()
     }
 
-    /// The aggregation over another input.
+    /// The aggregation over another input, in one phase if the input has one partition.
     pub(super) fn over(&self, input: Plan) -> Result<Plan> {
         if input.output_partitioning().partition_count() == 1 {
             let single = AggregateExec::try_new(
@@ -76,10 +77,10 @@ impl<'a> TwoPhases<'a> {
         over(self.last, input)
     }
 
-    /// The units of hours that have no bin in common. `None` if no key has bins, or if they are not known.
+    /// Units that have no bin in common, and the width of the bins: units may be cut where a bin begins. `None` if no key has bins, or if they are not known.
     ///
     /// Hours with rows of the same bin are one unit. Bins that are wider than an hour must not make any: it would be read where no other query reads it.
-    pub(super) fn units(&self, own: NodeId) -> Option<Vec<Unit>> {
+    pub(super) fn units(&self, own: NodeId) -> Option<(Vec<Unit>, i64)> {
         let keys = self.partial.group_expr().expr().iter();
         let mut keys = keys.filter_map(|(expr, _)| Reads::of(self.input(), expr));
         keys.find_map(|reads| reads.units(own))
@@ -147,15 +148,14 @@ impl Key {
 /// What is read of an hour.
 #[derive(Clone, Copy)]
 struct Read {
-    /// The smallest and the largest time.
-    times: (i64, i64),
+    times: TimeSlice,
     bytes: u64,
 }
 
 impl Read {
     fn add(&mut self, other: Read) {
-        let (from, to) = self.times;
-        self.times = (from.min(other.times.0), to.max(other.times.1));
+        self.times.from = self.times.from.min(other.times.from);
+        self.times.to = self.times.to.max(other.times.to);
         self.bytes += other.bytes;
     }
 }
@@ -165,8 +165,8 @@ impl Read {
 struct Reads {
     width: Option<i64>,
     hours: BTreeMap<Hour, Read>,
-    /// The smallest and the largest times of what is in no segment.
-    others: Vec<(i64, i64)>,
+    /// The times of what is in no segment.
+    others: Vec<TimeSlice>,
 }
 
 impl Reads {
@@ -192,7 +192,7 @@ impl Reads {
                     times: part.times,
                     bytes: part.bytes,
                 };
-                let hour = hour_of(part.app, part.times.0);
+                let hour = hour_of(part.app, part.earliest);
                 self.hours
                     .entry(hour)
                     .or_insert(Read { bytes: 0, ..read })
@@ -203,7 +203,7 @@ impl Reads {
         if let Some(times) = times_in_memory(plan.as_ref(), key.column) {
             self.add_width(key)?;
             if let MemoryTimes::Between(from, to) = times {
-                self.others.push((from, to));
+                self.others.push(TimeSlice { from, to });
             }
             return Some(());
         }
@@ -231,40 +231,69 @@ impl Reads {
     }
 
     /// As [`TwoPhases::units`].
-    fn units(self, own: NodeId) -> Option<Vec<Unit>> {
+    fn units(self, own: NodeId) -> Option<(Vec<Unit>, i64)> {
         let width = self.width?;
-        let hours = self.hours.into_iter();
-        let hours = hours.map(|(hour, read)| (Some(hour), read));
-        let others = self.others.into_iter();
-        let others = others.map(|times| (None, Read { times, bytes: 0 }));
-        let mut reads: Vec<(Option<Hour>, Read)> = hours.chain(others).collect();
-        reads.sort_unstable_by_key(|(hour, read)| (read.times, *hour));
+        let others = self.others.iter().map(|times| bins(*times, width));
+        let mut others: Vec<TimeSlice> = others.collect();
+        others.sort_unstable_by_key(|times| times.from);
+        let mut hours: Vec<(Hour, Read)> = self.hours.into_iter().collect();
+        hours.sort_unstable_by_key(|(hour, read)| (read.times.from, *hour));
         let mut units: Vec<Unit> = Vec::new();
-        // The last bin of the last unit.
-        let mut last = None;
-        for (hour, read) in reads {
-            let bin = |time: i64| time.div_euclid(width);
-            let (from, to) = (bin(read.times.0), bin(read.times.1));
-            if last.is_none_or(|last| from > last) {
-                units.push(Unit {
-                    hours: Vec::new(),
-                    bytes: 0,
+        for (hour, read) in hours {
+            let times = bins(read.times, width);
+            match units.last_mut() {
+                Some(unit) if times.from <= unit.times.to => {
+                    unit.hours.push(hour);
+                    unit.times.to = unit.times.to.max(times.to);
+                    unit.bytes += read.bytes;
+                }
+                _ => units.push(Unit {
+                    hours: vec![hour],
+                    times,
+                    bytes: read.bytes,
                     node: None,
-                });
-            }
-            last = last.max(Some(to));
-            let unit = units.last_mut()?;
-            unit.bytes += read.bytes;
-            match hour {
-                Some(hour) => unit.hours.push(hour),
-                None => unit.node = Some(own),
+                }),
             }
         }
-        units.retain(|unit| !unit.hours.is_empty());
+        let units = units.into_iter();
+        let units: Vec<Unit> = units.flat_map(|u| with_others(u, &others, own)).collect();
         let is_wide = width > TICKS_PER_HOUR;
         let mixes = |unit: &Unit| unit.node.is_none() && unit.hours.len() > 1;
-        (!is_wide || !units.iter().any(mixes)).then_some(units)
+        (!is_wide || !units.iter().any(mixes)).then_some((units, width))
     }
+}
+
+/// The times of whole bins.
+fn bins(times: TimeSlice, width: i64) -> TimeSlice {
+    let begin = |time: i64| time.div_euclid(width).saturating_mul(width);
+    TimeSlice {
+        from: begin(times.from),
+        to: begin(times.to).saturating_add(width - 1),
+    }
+}
+
+/// A unit, without the bins that have rows in no segment: these are units of the node of the query. `others` has the times of these bins in order.
+fn with_others(unit: Unit, others: &[TimeSlice], own: NodeId) -> Vec<Unit> {
+    let mut units = Vec::new();
+    let mut rest = Some(unit);
+    for bins in others {
+        let Some(unit) = rest.take() else {
+            break;
+        };
+        let (before, within) = unit.cut(bins.from);
+        units.extend(before);
+        let (within, after) = match within {
+            Some(within) => within.cut(bins.to.saturating_add(1)),
+            None => (None, None),
+        };
+        units.extend(within.map(|within| Unit {
+            node: Some(own),
+            ..within
+        }));
+        rest = after;
+    }
+    units.extend(rest);
+    units
 }
 
 /// Whether an expression over the columns of a table reads the times of its items.

@@ -142,10 +142,10 @@ impl DistributeFragments {
         if bytes < self.0.least_bytes {
             return Ok(None);
         }
-        let Some(units) = phases.units(self.0.own) else {
+        let Some((units, width)) = phases.units(self.0.own) else {
             return Ok(None);
         };
-        let placement = Placement::of_units(&self.nodes(), units);
+        let placement = Placement::of_units(&self.nodes(), units, width);
         if !placement.is_even(UNEVEN) {
             return Ok(None);
         }
@@ -194,7 +194,7 @@ impl DistributeFragments {
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let of = |node: NodeId| {
             part(Part {
-                is_read: &|app, time| placement.node(app, time) == Some(node),
+                slices: &|app, earliest| placement.slices(node, app, earliest),
                 with_others: node == self.0.own,
                 partitions: self.0.partitions,
             })

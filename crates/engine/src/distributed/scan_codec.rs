@@ -15,7 +15,9 @@ use datafusion_proto::physical_plan::{
 };
 use datafusion_proto::protobuf;
 use hindsight_kql::codec::PlanCodec;
-use hindsight_store::{LeafKind, PromotedColumn, RemoteScan, RemoteSegment, Store, remote_scan};
+use hindsight_store::{
+    LeafKind, PromotedColumn, RemoteScan, RemoteSegment, Store, TimeSlice, remote_scan,
+};
 use prost::Message;
 
 /// The codec of fragments: their nodes, and the scans of `store`.
@@ -104,6 +106,8 @@ struct SegmentMessage {
     selection: Option<SelectionMessage>,
     #[prost(message, optional, tag = "12")]
     range: Option<RangeMessage>,
+    #[prost(message, optional, tag = "13")]
+    slice: Option<SliceMessage>,
 }
 
 /// Rows of a segment, as lengths of runs that are read and skipped in turn. The first run is read.
@@ -120,6 +124,15 @@ struct RangeMessage {
     start: i64,
     #[prost(int64, tag = "2")]
     end: i64,
+}
+
+/// Times, ends included.
+#[derive(Clone, PartialEq, prost::Message)]
+struct SliceMessage {
+    #[prost(int64, tag = "1")]
+    from: i64,
+    #[prost(int64, tag = "2")]
+    to: i64,
 }
 
 impl SelectionMessage {
@@ -161,6 +174,9 @@ impl SegmentMessage {
             range: segment
                 .range
                 .map(|(start, end)| RangeMessage { start, end }),
+            slice: segment
+                .slice
+                .map(|TimeSlice { from, to }| SliceMessage { from, to }),
         }
     }
 
@@ -178,6 +194,9 @@ impl SegmentMessage {
             checksums: self.checksums,
             selection: self.selection.map(|selection| selection.read()),
             range: self.range.map(|range| (range.start, range.end)),
+            slice: self
+                .slice
+                .map(|SliceMessage { from, to }| TimeSlice { from, to }),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Queries over several nodes: that their answers are those of one node, also if nodes fail, and what stays at one node.
 
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -21,11 +22,18 @@ struct Cluster {
 
 impl Cluster {
     async fn new(behaviour: Behaviour) -> Cluster {
-        // Twelve hours of requests that are sealed, one of which is in memory too, and one that is in memory alone.
-        let world = World::with_column_cache(1 << 20).await;
+        Cluster::with(behaviour, 1 << 20, false).await
+    }
+
+    /// Twelve hours of requests that are sealed, one of which is in memory too, and one that is in memory alone. The segments of the day may be merged.
+    async fn with(behaviour: Behaviour, column_cache: usize, merged: bool) -> Cluster {
+        let world = World::with_column_cache(column_cache).await;
         for hour in (4..12).chain([11, 12]) {
             if hour < 12 {
                 world.store.seal_all().await.unwrap();
+            }
+            if hour == 12 && merged {
+                world.store.compact().await.unwrap();
             }
             let batches = vec![(Table::Requests, items(Table::Requests, hour))];
             let request = AppendRequest {
@@ -134,6 +142,26 @@ async fn distributed_queries_have_the_answers_of_one_node() {
     assert_eq!(cluster.others.running.load(Ordering::SeqCst), 0);
 }
 
+/// The nodes read the same segment of a day, each a slice of it. A cache that holds no column leaves the segments to the Parquet reader.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slices_of_one_segment_have_the_answers_of_one_node() {
+    for column_cache in [1, 1 << 20] {
+        let cluster = Cluster::with(Behaviour::Healthy, column_cache, true).await;
+        cluster.compare(false).await;
+        for query in [
+            "requests | summarize count(), dcount(user_Id) by bin(timestamp, 5m)",
+            "requests | where timestamp between (datetime(2026-11-19T02:10:00Z) .. datetime(2026-11-19T07:20:00Z)) | summarize count() by name",
+        ] {
+            let (one, all) = (cluster.world.run(query).await, cluster.run(query).await);
+            all.has("DistributedExec: nodes=[node-1, node-2]");
+            let files = all.plan.split([' ', '[', ']', ',']);
+            let files: HashSet<&str> = files.filter(|word| word.ends_with(".parquet")).collect();
+            assert_eq!(files.len(), 1, "{}", all.plan);
+            assert_eq!(one.rows(), all.rows(), "{query}");
+        }
+    }
+}
+
 /// Whether the share of this node is aggregated in full: the phase below the distributed node is the last one.
 fn is_partitionwise(ran: &Ran) -> bool {
     let lines = ran.plan.lines().map(str::trim_start);
@@ -170,8 +198,8 @@ async fn nodes_compute_whole_groups_of_bins() {
         ),
         // Bins of two segments.
         ("requests | summarize count() by bin(timestamp, 2h)", false),
-        // Hours whose bins are the same are one unit, and one node would read most.
-        ("requests | summarize count() by bin(timestamp, 59m)", false),
+        // Hours whose bins are the same are one unit, which is cut where a bin begins.
+        ("requests | summarize count() by bin(timestamp, 59m)", true),
         // Groups of several times.
         ("requests | summarize count() by name", false),
         (
@@ -275,6 +303,8 @@ async fn small_and_unstable_queries_stay_at_one_node() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_share_of_a_node_that_fails_runs_here() {
+    let cluster = Cluster::with(Behaviour::Refuse, 1 << 20, true).await;
+    cluster.compare(true).await;
     for behaviour in [
         Behaviour::Refuse,
         Behaviour::Stop(0),

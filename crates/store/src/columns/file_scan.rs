@@ -1,6 +1,7 @@
 //! The scan of one segment: reads the columns that are not in memory, and scans its row groups.
 
 mod chosen;
+mod sliced;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Debug, Formatter};
@@ -11,6 +12,7 @@ use arrow::buffer::BooleanBuffer;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::ParquetRowSelection;
 use datafusion::error::Result;
 use datafusion_datasource::morsel::{Morsel, MorselPlanner};
 use futures::stream::{BoxStream, StreamExt, TryStreamExt};
@@ -167,9 +169,18 @@ impl FileScan {
         let scan = Arc::clone(&self.scan);
         count_rows(&scan).await?;
         match self.decide().await? {
-            Decision::Columns(in_memory) => self.read_columns(in_memory),
+            Decision::Columns(in_memory) => {
+                let rows = self.rows_to_scan(Some(&in_memory.groups)).await?;
+                self.read_columns(in_memory, rows);
+            }
             Decision::Parquet => {
-                let planner = scan.parquet.plan_file(self.file.clone())?;
+                let rows = self.rows_to_scan(None).await?;
+                let file = self.file.clone();
+                let file = match rows {
+                    Some(rows) => file.with_extension(ParquetRowSelection::new(rows)),
+                    None => file,
+                };
+                let planner = scan.parquet.plan_file(file)?;
                 let morsels = morsels_of(planner).await?;
                 let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
                 self.parquet = Some(streams.boxed());
@@ -199,21 +210,30 @@ impl FileScan {
         }
     }
 
-    /// Reads the row groups with this in memory.
-    fn read_columns(&mut self, in_memory: InMemory) {
+    /// Reads the row groups with this in memory: these rows of them, or all.
+    fn read_columns(&mut self, in_memory: InMemory, rows: Option<RowSelection>) {
         let range = self.file.range.clone();
         let is_in_range = |group: &RowGroup| {
             let offset = i64::try_from(group.offset).unwrap_or(i64::MAX);
             range.as_ref().is_none_or(|range| range.contains(offset))
         };
-        let mut rest = self.chosen.clone();
+        let mut rest = rows;
+        let of_slice = self.chosen.is_none();
         let groups = in_memory.groups.iter().enumerate();
-        let groups = groups.map(|(index, group)| NextGroup {
-            index,
-            group: *group,
-            chosen: rest.as_mut().map(|rest| rest.split_off(group.rows)),
+        let groups = groups.map(|(index, group)| {
+            let chosen = rest.as_mut().map(|rest| rest.split_off(group.rows));
+            let is_whole = |rows: &RowSelection| of_slice && rows.row_count() == group.rows;
+            NextGroup {
+                index,
+                group: *group,
+                chosen: chosen.filter(|rows| !is_whole(rows)),
+            }
         });
-        self.groups = groups.filter(|next| is_in_range(&next.group)).collect();
+        let is_read = |next: &NextGroup| {
+            let has_rows = next.chosen.as_ref().is_none_or(RowSelection::selects_any);
+            has_rows && is_in_range(&next.group)
+        };
+        self.groups = groups.filter(is_read).collect();
         self.in_memory = Some(in_memory);
     }
 
@@ -228,7 +248,10 @@ impl FileScan {
         if !in_memory.columns.contains(&top.column) {
             return Ok(());
         }
-        self.read_columns(in_memory);
+        let rows = self.rows_to_scan(Some(&in_memory.groups)).await?;
+        self.read_columns(in_memory, rows);
+        // Of a row group that is read in part, the columns are not loaded.
+        self.groups.retain(|next| next.chosen.is_none());
         while self.begin_group(Some(Steps::of(scan.batch_size))).await? {
             let Some((_, _, mut group)) = self.current.take() else {
                 break;

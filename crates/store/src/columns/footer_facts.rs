@@ -17,7 +17,7 @@ const MAX_FILE_ROW_BYTES: i64 = 16;
 /// The row groups and the columns of a segment.
 pub(super) fn footer_facts(metadata: &ArrowReaderMetadata) -> (Arc<[RowGroup]>, Vec<FileColumn>) {
     let footer = metadata.metadata();
-    let groups = footer.row_groups().iter().map(row_group).collect();
+    let groups = row_groups(metadata).into();
     let column = |field: &Arc<Field>| FileColumn {
         name: field.name().clone(),
         data_type: field.data_type().clone(),
@@ -26,6 +26,12 @@ pub(super) fn footer_facts(metadata: &ArrowReaderMetadata) -> (Arc<[RowGroup]>, 
     };
     let columns = metadata.schema().fields().iter().map(column).collect();
     (groups, columns)
+}
+
+/// The row groups of a segment.
+pub(super) fn row_groups(metadata: &ArrowReaderMetadata) -> Vec<RowGroup> {
+    let footer = metadata.metadata();
+    footer.row_groups().iter().map(row_group).collect()
 }
 
 /// Where a row group lies, and the times of its rows.

@@ -11,6 +11,7 @@ use futures::stream::BoxStream;
 use super::file_scan::FileScan;
 use super::partition_scan::{Decision, PartitionScan};
 use super::scanned_rows::{restricted, unrestricted};
+use crate::time_slice::TimeSlice;
 
 /// Plans the files of one partition.
 #[derive(Debug)]
@@ -33,7 +34,8 @@ impl Morselizer for SegmentMorselizer {
             return Ok(Box::new(Planned(None)));
         }
         scan.begin(&segment);
-        if scan.decide(&segment) == Some(Decision::Parquet) {
+        let is_sliced = file.extension::<TimeSlice>().is_some();
+        if !is_sliced && scan.decide(&segment) == Some(Decision::Parquet) {
             return scan.parquet.plan_file(file);
         }
         let scan = FileScan::new(Arc::clone(scan), file, segment);

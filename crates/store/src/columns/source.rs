@@ -25,6 +25,7 @@ use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
+use super::bounds::Bounds;
 use super::latest::Latest;
 use super::loading::{Loading, Scanned};
 use super::morselizer::SegmentMorselizer;
@@ -35,6 +36,7 @@ use super::top_rows::{TopBound, TopRows};
 use crate::promote::PromotedColumn;
 use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess};
+use crate::time_slice::TimeSlice;
 
 /// Reads segments from the column cache where that is possible, and as `parquet` does elsewhere. All that DataFusion's optimiser pushes
 /// into the source is kept by `parquet`.
@@ -81,6 +83,16 @@ impl SegmentSource {
     /// The condition of the rows that are returned.
     pub(crate) fn predicate(&self) -> Option<Arc<dyn PhysicalExpr>> {
         self.parquet.filter()
+    }
+
+    /// The times that a row can have which meets the condition.
+    pub(crate) fn permitted_times(&self) -> TimeSlice {
+        let condition = self.parquet.filter();
+        let bounds = condition.map_or(Bounds::ALL, |condition| Bounds::of(condition.as_ref()));
+        TimeSlice {
+            from: bounds.from,
+            to: bounds.to,
+        }
     }
 
     /// What is returned of each row, over [`SegmentSource::table`].

@@ -44,6 +44,7 @@ use parking_lot::Mutex;
 
 use crate::catalogue::SegmentRecord;
 use crate::objects::SegmentObjects;
+use crate::time_slice::TimeSlice;
 use crate::vfs::Vfs;
 
 /// Rows of a page. A page is the least that is read of a column.
@@ -125,6 +126,14 @@ impl Segment {
     /// Says what becomes of the file of a segment that the catalogue no longer lists as data: it happens with the last reference.
     pub(crate) fn retire(&self, to: Retired) {
         *self.retired.lock() = Some(to);
+    }
+
+    /// The times of its rows.
+    pub(crate) fn times(&self) -> TimeSlice {
+        TimeSlice {
+            from: self.record.min_ts,
+            to: self.record.max_ts,
+        }
     }
 
     /// Whether any of its rows may lie in the range, ends included.
