@@ -84,6 +84,12 @@ async fn bounds_over_evicted_columns_change_no_answer() {
     answers_are_equal(60_000).await;
 }
 
+/// All segments are left to the Parquet reader.
+#[tokio::test]
+async fn bounds_over_columns_that_are_not_kept_change_no_answer() {
+    answers_are_equal(1).await;
+}
+
 /// The rows that scans of files returned.
 fn rows_scanned(plan: &str) -> usize {
     let scans = plan
@@ -123,4 +129,18 @@ async fn a_scan_returns_few_rows_to_a_sort_that_returns_few() {
     with.run("requests | top 9 by duration desc").await;
     let ran = with.run("requests | top 9 by duration desc").await;
     assert!(rows_scanned(&ran.plan) < 200, "{}", ran.plan);
+}
+
+/// The Parquet reader decodes the first key alone of rows that cannot be among the first.
+#[tokio::test]
+async fn the_condition_of_a_sort_reads_its_first_key_alone() {
+    let query = "requests | sort by duration desc, itemId asc | take 9 | project duration, itemId";
+    let with = World::with(1, EngineConfig::default()).await;
+    let ran = with.run(query).await;
+    let scan = ran.scans().join("\n");
+    assert!(
+        scan.contains("predicate=DynamicFilter [ duration@"),
+        "{scan}"
+    );
+    assert!(!scan.contains("itemId@2 <"), "{scan}");
 }

@@ -48,6 +48,8 @@ pub(super) struct FileScan {
     metadata: Option<ArrowReaderMetadata>,
     current: Option<(usize, RowGroup, GroupScan)>,
     reading: Option<Reading>,
+    /// Whether the output of the Parquet reader is counted for the bound of a sort.
+    counts: bool,
     /// The output of the Parquet reader, if it reads the segment.
     parquet: Option<BoxStream<'static, Result<RecordBatch>>>,
 }
@@ -90,6 +92,7 @@ impl FileScan {
             metadata: None,
             current: None,
             reading: None,
+            counts: false,
             parquet: None,
         }
     }
@@ -120,10 +123,16 @@ impl FileScan {
         if self.in_memory.is_none() {
             self.open().await?;
         }
-        if let Some(parquet) = &mut self.parquet {
-            return parquet.next().await.transpose();
-        }
         let scan = Arc::clone(&self.scan);
+        if let Some(parquet) = &mut self.parquet {
+            let batch = parquet.next().await.transpose()?;
+            if let (Some(batch), Some(top)) = (&batch, &scan.plan.top)
+                && self.counts
+            {
+                top.count_output(batch)?;
+            }
+            return Ok(batch);
+        }
         loop {
             if let Some(reading) = &mut self.reading {
                 match reading.next(&scan.plan).await? {
@@ -180,6 +189,9 @@ impl FileScan {
                     Some(rows) => file.with_extension(ParquetRowSelection::new(rows)),
                     None => file,
                 };
+                let top = scan.plan.top.as_ref();
+                let top = top.filter(|top| top.filter.is_some());
+                self.counts = top.is_some_and(|top| top.may_count(&file, &self.segment));
                 let planner = scan.parquet.plan_file(file)?;
                 let morsels = morsels_of(planner).await?;
                 let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
@@ -245,7 +257,7 @@ impl FileScan {
         let scan = Arc::clone(&self.scan);
         let is_tested = |column: &usize| scan.plan.tested.contains(column);
         in_memory.columns.retain(is_tested);
-        if !in_memory.columns.contains(&top.column) {
+        if !in_memory.columns.contains(&top.column) || !top.may_count(&self.file, &self.segment) {
             return Ok(());
         }
         let rows = self.rows_to_scan(Some(&in_memory.groups)).await?;
@@ -258,7 +270,7 @@ impl FileScan {
             };
             while let Some(found) = group.next(&scan.plan)? {
                 let column = group.column(top.column)?;
-                top.count(column, &found.rows, found.selected.as_ref());
+                top.count(column, &found.rows, found.selected.as_ref())?;
             }
         }
         Ok(())
@@ -451,7 +463,9 @@ async fn count_rows(scan: &Arc<PartitionScan>) -> Result<()> {
         let Some(segment) = unrestricted(&file) else {
             continue;
         };
-        if scan.may_have_rows(segment) {
+        // What the Parquet reader reads is counted as it arrives.
+        let is_decoded = scan.decide(segment) != Some(Decision::Parquet);
+        if is_decoded && scan.may_have_rows(segment) {
             scan.begin_in(top.ahead(), segment);
             let file = FileScan::new(Arc::clone(scan), file.clone(), Arc::clone(segment));
             file.count(top).await?;

@@ -1,8 +1,8 @@
 //! Which columns of which segments a scan decodes to keep them in the column cache.
 //!
 //! A scan whose columns do not fit would displace all columns and find none of its own again. It then keeps the columns by which it selects
-//! rows, if these fit, and else the columns of a part of its segments. The first rows by time are mostly in the first segments by time, so a
-//! sort by time with a limit keeps the columns by which it selects rows of these.
+//! rows, if these fit, and else the columns of a part of its segments. A sort with a limit keeps the columns by which it selects rows of the
+//! segments that it reads first: the first rows by time are mostly in these, and the rows that it finds there exclude most rows of the others.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -103,10 +103,10 @@ impl Loading {
             return whole(false);
         }
         let part = limit - limit / LEFT;
-        if let Some(top) = plan.top.as_ref().filter(|top| top.by_time) {
+        if let Some(top) = &plan.top {
             let rows = share(rows, part, of_tested);
             return Loading {
-                segments: Segments::Ids(Arc::new(first_by_time(segments, top, rows))),
+                segments: Segments::Ids(Arc::new(read_first(segments, top, rows))),
                 output: false,
             };
         }
@@ -137,10 +137,14 @@ fn share(rows: u64, part: u64, all: u64) -> u64 {
     u64::try_from(share).unwrap_or(u64::MAX)
 }
 
-/// The ids of the segments that come first in a sort by time, up to `rows` rows in total.
-fn first_by_time(segments: &[Scanned], top: &TopBound, mut rows: u64) -> HashSet<i64> {
+/// The ids of the segments that come first in a sort by time, or else of the newest ones, with which each partition begins: up to `rows` rows in total.
+fn read_first(segments: &[Scanned], top: &TopBound, mut rows: u64) -> HashSet<i64> {
     let mut segments = segments.to_vec();
-    segments.sort_unstable_by_key(|s| Reverse((top.best_time(s.min_ts, s.max_ts), s.id)));
+    if top.by_time {
+        segments.sort_unstable_by_key(|s| Reverse((top.best_time(s.min_ts, s.max_ts), s.id)));
+    } else {
+        segments.sort_unstable_by_key(|s| Reverse((s.max_ts, s.id)));
+    }
     let fitting = segments.iter().take_while(|segment| {
         let left = rows.checked_sub(segment.rows);
         rows = left.unwrap_or(rows);
@@ -161,6 +165,7 @@ mod tests {
 
     use super::*;
     use crate::columns::TopRows;
+    use crate::schema::TIMESTAMP;
 
     /// Segments of 1,000 rows, each later than the one before.
     fn segments(count: i64) -> Vec<Scanned> {
@@ -229,24 +234,31 @@ mod tests {
     }
 
     #[test]
-    fn of_a_sort_by_time_with_a_limit_the_first_segments_by_time_are_loaded() {
-        let by_time = |descending| TopRows {
-            column: 0,
-            descending,
-            nulls_first: false,
-            rows: 50,
+    fn of_a_sort_with_a_limit_the_segments_that_are_read_first_are_loaded() {
+        let top = |by_time, descending| {
+            let top = TopRows {
+                column: 0,
+                descending,
+                nulls_first: false,
+                rows: 50,
+            };
+            let name = if by_time { TIMESTAMP } else { "a" };
+            TopBound::new(0, &Field::new(name, DataType::Int64, true), &top)
         };
         let segments = segments(1000);
         // The columns `a` and `d` of 100 segments, and an eighth for others.
         let cache = ColumnCache::new(2 * 8 * 1000 * 100 * 8 / 7);
-        let included = |descending| {
-            let top = TopBound::new(0, &DataType::Int64, true, &by_time(descending));
+        let included = |top: Option<TopBound>| {
             let loading = Loading::of(&plan_of(true, top.map(Arc::new)), &segments, &cache);
             assert!(!loading.is_whole() && !loading.output);
             let ids = segments.iter().map(|segment| segment.id);
             ids.filter(|id| loading.includes(*id)).collect::<Vec<_>>()
         };
-        assert_eq!(included(true), (900..1000).collect::<Vec<_>>());
-        assert_eq!(included(false), (0..100).collect::<Vec<_>>());
+        let newest: Vec<i64> = (900..1000).collect();
+        assert_eq!(included(top(true, true)), newest);
+        assert_eq!(included(top(true, false)), (0..100).collect::<Vec<_>>());
+        for descending in [true, false] {
+            assert_eq!(included(top(false, descending)), newest);
+        }
     }
 }

@@ -29,6 +29,7 @@ mod scan_plan;
 mod scanned_rows;
 mod selections;
 mod source;
+mod top_filter;
 mod top_rows;
 
 pub(crate) use cache::ColumnCache;

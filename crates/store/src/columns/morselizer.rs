@@ -35,7 +35,9 @@ impl Morselizer for SegmentMorselizer {
         }
         scan.begin(&segment);
         let is_sliced = file.extension::<TimeSlice>().is_some();
-        if !is_sliced && scan.decide(&segment) == Some(Decision::Parquet) {
+        let is_counted = scan.plan.top.as_ref().is_some_and(|t| t.filter.is_some());
+        let is_plain = !is_sliced && !is_counted;
+        if is_plain && scan.decide(&segment) == Some(Decision::Parquet) {
             return scan.parquet.plan_file(file);
         }
         let scan = FileScan::new(Arc::clone(scan), file, segment);

@@ -34,7 +34,6 @@ use super::read_ahead::ReadAhead;
 use super::scan_plan::ScanPlan;
 use super::top_rows::{TopBound, TopRows};
 use crate::promote::PromotedColumn;
-use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess};
 use crate::time_slice::TimeSlice;
 
@@ -140,9 +139,16 @@ impl SegmentSource {
         let output = self.parquet.projection()?.iter().nth(top.column)?;
         let column = output.expr.downcast_ref::<Column>()?.index();
         let field = self.parquet.table_schema().table_schema().field(column);
-        let by_time = field.name() == TIMESTAMP;
-        let bound = TopBound::new(column, field.data_type(), by_time, top)?;
+        let bound = TopBound::new(column, field, top)?;
+        let parquet = match &bound.filter {
+            Some(filter) => {
+                let parquet = self.parquet.downcast_ref::<ParquetSource>()?.clone();
+                Arc::new(parquet.with_predicate(filter.with(self.parquet.filter())))
+            }
+            None => Arc::clone(&self.parquet),
+        };
         Some(SegmentSource {
+            parquet,
             top: Some(Arc::new(bound)),
             ..self.clone()
         })

@@ -3,25 +3,30 @@
 //! A sort that returns its first `n` rows reads every column of rows that it drops later, until it has met the `n` best. [`TopBound`]
 //! finds the `n`-th best key first, from the sort column and the columns of the conditions alone. The partitions of a scan share the work
 //! and the bound. Then they scan for the rows whose key is at least as good, which are few. Any set of rows that meet the conditions gives a
-//! bound that keeps all rows of the result, so files whose columns do not fit into memory are left out of the count, and no partition waits for
+//! bound that keeps all rows of the result, so files whose columns do not fit into memory are counted as they are read, and no partition waits for
 //! another one that still counts.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arrow::array::{Array, AsArray, BooleanArray};
 use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
-use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
+use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Int64Type};
+use arrow::record_batch::RecordBatch;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::FileGroup;
+use datafusion::error::Result;
 use parking_lot::Mutex;
 
 use super::coded::CachedColumn;
 use super::read_ahead::ReadAhead;
+use super::top_filter::TopFilter;
+use crate::schema::TIMESTAMP;
 use crate::segment::Segment;
+use crate::time_slice::TimeSlice;
 
 /// The most rows of a result for which a bound is computed.
 const MAX_ROWS: usize = 10_000;
@@ -47,6 +52,8 @@ pub struct TopRows {
 pub(super) struct TopBound {
     /// The sort column, as an index of the table's schema.
     pub(super) column: usize,
+    /// The sort column, as an index of the output of the scan.
+    output: usize,
     descending: bool,
     nulls_first: bool,
     pub(super) rows: usize,
@@ -54,6 +61,10 @@ pub(super) struct TopBound {
     pub(super) by_time: bool,
     best: Mutex<BinaryHeap<Reverse<u64>>>,
     least: AtomicU64,
+    /// The bound as a condition for the Parquet reader; `None` if the sort is by time, whose own condition also bounds files, or has no such condition.
+    pub(super) filter: Option<TopFilter>,
+    /// The files whose rows are counted, by [`file_key`]: no row may be counted twice.
+    counted: Mutex<HashSet<FileKey>>,
     /// The files of the scan, those with the best times first.
     files: OnceLock<Vec<PartitionedFile>>,
     /// Downloads those that are counted next.
@@ -62,20 +73,30 @@ pub(super) struct TopBound {
     taken: AtomicUsize,
 }
 
+/// A file of a scan: its segment, and where its range of bytes and its slice begin. Two files with the same key have the same rows.
+type FileKey = (i64, i64, i64);
+
+fn file_key(file: &PartitionedFile, segment: &Segment) -> FileKey {
+    let range = file.range.as_ref().map_or(0, |range| range.start);
+    let slice = file.extension::<TimeSlice>();
+    let from = slice.map_or(i64::MIN, |slice| slice.from);
+    (segment.record.id, range, from)
+}
+
 impl TopBound {
-    /// The bound of a sort by the column `column` of the table, which has this type; `None` if the column is of a type without keys, or if
+    /// The bound of a sort by the column `column` of the table, which is this field; `None` if the column is of a type without keys, or if
     /// too many rows are returned.
-    pub(super) fn new(
-        column: usize,
-        data_type: &DataType,
-        by_time: bool,
-        top: &TopRows,
-    ) -> Option<TopBound> {
+    pub(super) fn new(column: usize, field: &Field, top: &TopRows) -> Option<TopBound> {
         let has_keys = matches!(
-            data_type,
+            field.data_type(),
             DataType::Int64 | DataType::Int32 | DataType::Float64
         );
+        let by_time = field.name() == TIMESTAMP;
+        let filter = || TopFilter::new(field, column, top.descending, top.nulls_first);
         (has_keys && (1..=MAX_ROWS).contains(&top.rows)).then(|| TopBound {
+            filter: if by_time { None } else { filter() },
+            counted: Mutex::default(),
+            output: top.column,
             column,
             descending: top.descending,
             nulls_first: top.nulls_first,
@@ -112,6 +133,17 @@ impl TopBound {
     /// Downloads the files that [`TopBound::next_file`] returns next.
     pub(super) fn ahead(&self) -> &ReadAhead {
         self.ahead.get_or_init(ReadAhead::default)
+    }
+
+    /// Whether the caller may count the rows of a file, all of them: it is the first one that asks.
+    pub(super) fn may_count(&self, file: &PartitionedFile, segment: &Segment) -> bool {
+        self.counted.lock().insert(file_key(file, segment))
+    }
+
+    /// Counts rows that the scan returns.
+    pub(super) fn count_output(&self, batch: &RecordBatch) -> Result<()> {
+        let column = CachedColumn::Plain(Arc::clone(batch.column(self.output)));
+        self.count(&column, &(0..batch.num_rows()), None)
     }
 
     /// Whether a row with a time between these can be among the first rows.
@@ -155,9 +187,9 @@ impl TopBound {
         column: &CachedColumn,
         rows: &Range<usize>,
         selected: Option<&BooleanArray>,
-    ) {
+    ) -> Result<()> {
         let Some((values, nulls)) = Values::of(column) else {
-            return;
+            return Ok(());
         };
         let least = self.least.load(Ordering::Relaxed);
         let key = |row: usize| {
@@ -189,11 +221,16 @@ impl TopBound {
                 *worst = Reverse(key);
             }
         }
-        if best.len() == self.rows
-            && let Some(Reverse(worst)) = best.peek()
+        let worst = best.peek().map(|Reverse(worst)| *worst);
+        let is_full = best.len() == self.rows;
+        drop(best);
+        if let Some(worst) = worst.filter(|_| is_full)
+            && self.least.fetch_max(worst, Ordering::Relaxed) < worst
+            && let Some(filter) = &self.filter
         {
-            self.least.fetch_max(*worst, Ordering::Relaxed);
+            filter.update(worst)?;
         }
+        Ok(())
     }
 
     fn of_integer(&self, value: i64) -> u64 {
@@ -289,7 +326,8 @@ mod tests {
             nulls_first,
             rows,
         };
-        TopBound::new(0, data_type, false, &top).expect("a type with keys")
+        let field = Field::new("key", data_type.clone(), true);
+        TopBound::new(0, &field, &top).expect("a type with keys")
     }
 
     fn column(array: impl Array + 'static) -> CachedColumn {
@@ -300,7 +338,7 @@ mod tests {
     /// The rows that can be among the first, once those of the first half were counted.
     fn candidates(bound: &TopBound, column: &CachedColumn) -> Vec<usize> {
         let half = column.len() / 2;
-        bound.count(column, &(0..half), None);
+        bound.count(column, &(0..half), None).expect("counted");
         let found = bound.candidates(column, &(0..column.len()));
         found.map_or_else(
             || (0..column.len()).collect(),
@@ -354,7 +392,8 @@ mod tests {
         let times = column(Int64Array::from(vec![9, 8, 3, 2]));
         let bound = bound(&DataType::Int64, true, false, 1);
         let selected = BooleanArray::from(vec![false, false, true, true]);
-        bound.count(&times, &(0..4), Some(&selected));
+        let counted = bound.count(&times, &(0..4), Some(&selected));
+        counted.expect("counted");
         let found = bound.candidates(&times, &(0..4)).expect("a bound");
         assert_eq!(found.values().set_indices().collect::<Vec<_>>(), [0, 1, 2]);
     }
