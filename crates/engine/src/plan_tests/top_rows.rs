@@ -22,6 +22,8 @@ fn queries() -> Vec<String> {
         "requests | sort by duration asc, itemId desc | take 300",
         "requests | sort by duration desc nulls first, itemId asc | take 9 | project duration, itemId, operation_Id",
         "requests | extend d = iff(duration > 45, real(nan), duration) | sort by d desc, itemId asc | take 9 | project d, itemId",
+        "requests | extend w = todouble(customMeasurements.weight) | sort by w desc, itemId asc | take 9 | project w, itemId",
+        "requests | extend w = todouble(customMeasurements.items) | sort by w asc nulls last, itemId asc | take 9 | project w, itemId",
         "requests | sort by itemCount desc, itemId asc | take 12",
         "requests | sort by name asc, itemId asc | take 12",
         "requests | sort by tolong(duration) desc, itemId asc | take 12",
