@@ -54,14 +54,18 @@ impl FileScan {
         };
         let mut rows = 0;
         for (index, group) in groups.iter().enumerate() {
-            if group.min_ts < time {
-                if group.max_ts >= time {
-                    let times = self.times(index, group).await?;
-                    rows += times.partition_point(|found| *found >= time);
-                }
+            let found = if group.min_ts >= time {
+                group.rows
+            } else if group.max_ts < time {
+                0
+            } else {
+                let times = self.times(index, group).await?;
+                times.partition_point(|found| *found >= time)
+            };
+            rows += found;
+            if found < group.rows {
                 break;
             }
-            rows += group.rows;
         }
         Ok(rows)
     }
