@@ -61,7 +61,7 @@ impl Unit {
         (Some(first), Some(others))
     }
 
-    /// The time after the first so many bytes, as a multiple of `step` ticks.
+    /// The latest multiple of `step` ticks before which the unit has at most `bytes` bytes.
     fn time_after(&self, bytes: u64, step: i64) -> i64 {
         let TimeSlice { from, to } = self.times;
         let ticks = i128::from(to) - i128::from(from) + 1;
