@@ -26,7 +26,7 @@ use crate::scan_parts::{bounds_of_times, parts, with_slice};
 use crate::schema::Table;
 use crate::segment::{Checksums, Segment};
 use crate::store::Store;
-use crate::time_slice::TimeSlice;
+use crate::time_range::TimeRange;
 use crate::view::{Key, View};
 
 /// A segment of a scan.
@@ -55,7 +55,7 @@ pub struct RemoteSegment {
     /// The bytes of the file whose row groups are read, end excluded; `None` for all.
     pub range: Option<(i64, i64)>,
     /// The times at which rows are read; `None` for all.
-    pub slice: Option<TimeSlice>,
+    pub slice: Option<TimeRange>,
 }
 
 /// A scan of segments.
@@ -115,7 +115,7 @@ fn remote_segment(file: &PartitionedFile) -> Option<RemoteSegment> {
             .unwrap_or_default(),
         selection,
         range: file.range.as_ref().map(|range| (range.start, range.end)),
-        slice: file.extension::<TimeSlice>().copied(),
+        slice: file.extension::<TimeRange>().copied(),
     })
 }
 
@@ -155,7 +155,7 @@ impl Store {
         let source = source.with_outputs(scan.predicate, scan.projection)?;
         let times = scan.groups.iter().flatten().map(|segment| {
             let (from, to) = segment.times;
-            segment.slice.unwrap_or(TimeSlice { from, to })
+            segment.slice.unwrap_or(TimeRange { from, to })
         });
         let statistics = bounds_of_times(source.table(), times);
         let groups = with_ranges(&config.file_groups, &scan.groups);

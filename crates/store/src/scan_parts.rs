@@ -20,7 +20,7 @@ use crate::app_id::AppId;
 use crate::columns::SegmentSource;
 use crate::schema::TIMESTAMP;
 use crate::segment::Segment;
-use crate::time_slice::TimeSlice;
+use crate::time_range::TimeRange;
 
 /// The configuration and the source of a scan of segments; `None` for other plans.
 pub(crate) fn parts(plan: &dyn ExecutionPlan) -> Option<(&FileScanConfig, &SegmentSource)> {
@@ -61,7 +61,7 @@ pub struct ScannedPart {
     /// The earliest timestamp in the segment, in ticks.
     pub earliest: i64,
     /// The times of the segment that the condition of the scan permits.
-    pub times: TimeSlice,
+    pub times: TimeRange,
     /// An estimate of the bytes that are read of it.
     pub bytes: u64,
 }
@@ -74,7 +74,7 @@ pub fn scanned_parts(plan: &dyn ExecutionPlan) -> Option<Vec<ScannedPart>> {
     for file in config.file_groups.iter().flat_map(FileGroup::files) {
         let segment = file.extension::<Arc<Segment>>()?;
         let all = times_of(file, segment);
-        let Some(times) = all.and_then(|all| all.and(permitted)) else {
+        let Some(times) = all.and_then(|all| all.and(permitted).non_empty()) else {
             continue;
         };
         found.push(ScannedPart {
@@ -105,13 +105,16 @@ fn share(bytes: u64, part: u64, all: u64) -> u64 {
 }
 
 /// The times at which rows of a file are read; `None` if there are none.
-fn times_of(file: &PartitionedFile, segment: &Segment) -> Option<TimeSlice> {
-    let slice = file.extension::<TimeSlice>().copied();
-    slice.unwrap_or(TimeSlice::ALL).and(segment.times())
+fn times_of(file: &PartitionedFile, segment: &Segment) -> Option<TimeRange> {
+    let slice = file.extension::<TimeRange>().copied();
+    slice
+        .unwrap_or(TimeRange::ALL)
+        .and(segment.times())
+        .non_empty()
 }
 
 /// An estimate of the bytes of a file that are read at these times: it takes the rows of a segment to be spread evenly over its times.
-fn file_bytes(file: &PartitionedFile, segment: &Segment, times: TimeSlice) -> u64 {
+fn file_bytes(file: &PartitionedFile, segment: &Segment, times: TimeRange) -> u64 {
     let bytes = match &file.range {
         Some(range) => u64::try_from(range.end - range.start).unwrap_or(0),
         None => segment.record.bytes,
@@ -126,7 +129,7 @@ fn file_bytes(file: &PartitionedFile, segment: &Segment, times: TimeSlice) -> u6
 }
 
 /// `file` of which the rows at these times are read.
-pub(crate) fn with_slice(file: &PartitionedFile, slice: TimeSlice) -> PartitionedFile {
+pub(crate) fn with_slice(file: &PartitionedFile, slice: TimeRange) -> PartitionedFile {
     let mut file = file.clone().with_extension(slice);
     // They count the rows of the whole segment.
     file.statistics = None;
@@ -137,18 +140,18 @@ pub(crate) fn with_slice(file: &PartitionedFile, slice: TimeSlice) -> Partitione
 /// It has at most `partitions` partitions, and at least one. `None` if `plan` is no scan of segments.
 pub fn part_of_scan(
     plan: &dyn ExecutionPlan,
-    read: &dyn Fn(AppId, i64) -> Vec<TimeSlice>,
+    read: &dyn Fn(AppId, i64) -> Vec<TimeRange>,
     partitions: usize,
 ) -> Option<Arc<dyn ExecutionPlan>> {
     let (config, source) = parts(plan)?;
-    let mut files: Vec<(TimeSlice, u64, PartitionedFile)> = Vec::new();
+    let mut files: Vec<(TimeRange, u64, PartitionedFile)> = Vec::new();
     for file in config.file_groups.iter().flat_map(FileGroup::files) {
         let segment = file.extension::<Arc<Segment>>()?;
         let Some(all) = times_of(file, segment) else {
             continue;
         };
         for slice in read(segment.record.app, segment.record.min_ts) {
-            let Some(times) = all.and(slice) else {
+            let Some(times) = all.and(slice).non_empty() else {
                 continue;
             };
             let bytes = file_bytes(file, segment, times);
@@ -180,7 +183,7 @@ pub fn part_of_scan(
 /// The bounds of times that are read, by which bins of time are grouped; nothing else of the rows is known.
 pub(crate) fn bounds_of_times(
     schema: &SchemaRef,
-    times: impl Iterator<Item = TimeSlice> + Clone,
+    times: impl Iterator<Item = TimeRange> + Clone,
 ) -> Statistics {
     let mut statistics = Statistics::new_unknown(schema);
     let columns = &mut statistics.column_statistics;

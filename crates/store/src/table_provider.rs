@@ -28,7 +28,8 @@ use crate::required::Required;
 use crate::scan::{self, SegmentScan};
 use crate::schema::Table;
 use crate::segment::{Segment, SegmentAccess};
-use crate::time_bounds::{TimeBounds, lookups};
+use crate::time_bounds::{lookups, time_bounds};
+use crate::time_range::TimeRange;
 use crate::view::TableRows;
 
 /// Rows of the memtable below which a second partition costs more than it gains.
@@ -144,7 +145,7 @@ impl StoreTable {
         if self.reads_other_nodes() {
             return None;
         }
-        let bounds = TimeBounds::of(filters);
+        let bounds = time_bounds(filters);
         let chunks = self.rows.chunks.iter();
         let chunks = chunks.filter(|chunk| bounds.overlaps(chunk.min_ts, chunk.max_ts));
         let segments = self.rows.segments.iter();
@@ -155,7 +156,7 @@ impl StoreTable {
 
     /// How many segments a scan with these filters would open.
     pub fn segments_in(&self, filters: &[Expr]) -> usize {
-        let bounds = TimeBounds::of(filters);
+        let bounds = time_bounds(filters);
         self.rows
             .segments
             .iter()
@@ -171,7 +172,7 @@ impl StoreTable {
     }
 
     /// The rows that a scan reads: those of chunks and segments whose times overlap the bounds, or the chosen ones.
-    fn rows_read(&self, bounds: TimeBounds) -> Result<ChosenRows> {
+    fn rows_read(&self, bounds: TimeRange) -> Result<ChosenRows> {
         if let Some(choice) = &self.choice {
             return ChosenRows::of(&self.rows, choice.as_ref())
                 .map_err(|error| DataFusionError::External(Box::new(error)));
@@ -207,7 +208,7 @@ impl StoreTable {
     fn hot(
         &self,
         batches: Vec<RecordBatch>,
-        bounds: TimeBounds,
+        bounds: TimeRange,
         wanted: &[usize],
         limit: Option<usize>,
         partitions: usize,
@@ -357,7 +358,7 @@ impl TableProvider for StoreTable {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let partitions = state.config_options().execution.target_partitions;
-        let bounds = TimeBounds::of(filters);
+        let bounds = time_bounds(filters);
         // Rows that a filter above drops must not count against the limit.
         let limit = limit.filter(|_| filters.is_empty());
         let damaged = self.rows.damaged.iter();

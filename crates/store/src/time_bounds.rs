@@ -5,72 +5,38 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
 use crate::schema::TIMESTAMP;
 use crate::segment::{LOOKUP_COLUMNS, Lookup};
+use crate::time_range::TimeRange;
 
-/// The ticks that matching rows can have, ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TimeBounds {
-    pub(crate) from: i64,
-    pub(crate) to: i64,
+/// The times that all of `filters` together permit. Filters of other forms permit all.
+pub(crate) fn time_bounds(filters: &[Expr]) -> TimeRange {
+    filters.iter().fold(TimeRange::ALL, narrowed)
 }
 
-impl TimeBounds {
-    /// The bounds that all of `filters` together set. Filters of other forms do not bound it.
-    pub(crate) fn of(filters: &[Expr]) -> TimeBounds {
-        let mut bounds = TimeBounds {
-            from: i64::MIN,
-            to: i64::MAX,
-        };
-        filters.iter().for_each(|filter| bounds.narrow(filter));
-        bounds
-    }
-
-    pub(crate) fn overlaps(self, min: i64, max: i64) -> bool {
-        min <= self.to && max >= self.from
-    }
-
-    fn narrow(&mut self, filter: &Expr) {
-        match filter {
-            Expr::BinaryExpr(BinaryExpr {
-                left,
-                op: Operator::And,
-                right,
-            }) => {
-                self.narrow(left);
-                self.narrow(right);
+fn narrowed(range: TimeRange, filter: &Expr) -> TimeRange {
+    match filter {
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Operator::And,
+            right,
+        }) => narrowed(narrowed(range, left), right),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            if let (true, Some(ticks)) = (is_time(left), literal(right)) {
+                range.compared(*op, ticks)
+            } else if let (Some(ticks), true, Some(op)) = (literal(left), is_time(right), op.swap())
+            {
+                range.compared(op, ticks)
+            } else {
+                range
             }
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
-                if let (true, Some(ticks)) = (is_time(left), literal(right)) {
-                    self.compare(*op, ticks);
-                } else if let (Some(ticks), true, Some(op)) =
-                    (literal(left), is_time(right), op.swap())
-                {
-                    self.compare(op, ticks);
-                }
-            }
-            Expr::Between(between) if !between.negated && is_time(&between.expr) => {
-                if let Some(low) = literal(&between.low) {
-                    self.compare(Operator::GtEq, low);
-                }
-                if let Some(high) = literal(&between.high) {
-                    self.compare(Operator::LtEq, high);
-                }
-            }
-            _ => {}
         }
-    }
-
-    fn compare(&mut self, op: Operator, ticks: i64) {
-        match op {
-            Operator::Gt => self.from = self.from.max(ticks.saturating_add(1)),
-            Operator::GtEq => self.from = self.from.max(ticks),
-            Operator::Lt => self.to = self.to.min(ticks.saturating_sub(1)),
-            Operator::LtEq => self.to = self.to.min(ticks),
-            Operator::Eq => {
-                self.from = self.from.max(ticks);
-                self.to = self.to.min(ticks);
-            }
-            _ => {}
+        Expr::Between(between) if !between.negated && is_time(&between.expr) => {
+            let bound = |range: TimeRange, op, bound| {
+                literal(bound).map_or(range, |ticks| range.compared(op, ticks))
+            };
+            let range = bound(range, Operator::GtEq, &between.low);
+            bound(range, Operator::LtEq, &between.high)
         }
+        _ => range,
     }
 }
 
@@ -144,11 +110,7 @@ mod tests {
     fn filters_bound_time() {
         let time = || col(TIMESTAMP);
         let check = |filters: &[Expr], from: i64, to: i64| {
-            assert_eq!(
-                TimeBounds::of(filters),
-                TimeBounds { from, to },
-                "{filters:?}"
-            );
+            assert_eq!(time_bounds(filters), TimeRange { from, to }, "{filters:?}");
         };
         check(&[], i64::MIN, i64::MAX);
         check(&[time().gt(lit(5i64))], 6, i64::MAX);

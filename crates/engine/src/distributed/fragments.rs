@@ -13,7 +13,7 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use hindsight_kql::{has_stable_expressions, is_row_wise};
-use hindsight_store::{AppId, TimeSlice, part_of_scan, scan_condition, scanned_bytes};
+use hindsight_store::{AppId, TimeRange, part_of_scan, scan_condition, scanned_bytes};
 
 /// The columns with the time of items, in the tables of applications and in those of workspaces.
 const TIMES: [&str; 2] = ["timestamp", "TimeGenerated"];
@@ -84,7 +84,7 @@ fn is_selective(condition: &Arc<dyn PhysicalExpr>) -> bool {
 /// The part of a fragment that one node runs.
 pub(super) struct Part<'a> {
     /// What the node reads of the segments of an application whose earliest row is at a time, in ticks.
-    pub(super) slices: &'a dyn Fn(AppId, i64) -> Vec<TimeSlice>,
+    pub(super) slices: &'a dyn Fn(AppId, i64) -> Vec<TimeRange>,
     /// Whether it also reads what is not in segments.
     pub(super) with_others: bool,
     /// The most partitions of its scans.

@@ -20,7 +20,7 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use hindsight_kql::{bin_of_column, passes_rows};
 use hindsight_store::{
-    MemoryTimes, NodeId, TICKS_PER_HOUR, TIMESTAMP, TimeSlice, scanned_column, scanned_parts,
+    MemoryTimes, NodeId, TICKS_PER_HOUR, TIMESTAMP, TimeRange, scanned_column, scanned_parts,
     times_in_memory,
 };
 
@@ -148,7 +148,7 @@ impl Key {
 /// What is read of an hour.
 #[derive(Clone, Copy)]
 struct Read {
-    times: TimeSlice,
+    times: TimeRange,
     bytes: u64,
 }
 
@@ -166,7 +166,7 @@ struct Reads {
     width: Option<i64>,
     hours: BTreeMap<Hour, Read>,
     /// The times of what is in no segment.
-    others: Vec<TimeSlice>,
+    others: Vec<TimeRange>,
 }
 
 impl Reads {
@@ -203,7 +203,7 @@ impl Reads {
         if let Some(times) = times_in_memory(plan.as_ref(), key.column) {
             self.add_width(key)?;
             if let MemoryTimes::Between(from, to) = times {
-                self.others.push(TimeSlice { from, to });
+                self.others.push(TimeRange { from, to });
             }
             return Some(());
         }
@@ -234,7 +234,7 @@ impl Reads {
     fn units(self, own: NodeId) -> Option<(Vec<Unit>, i64)> {
         let width = self.width?;
         let others = self.others.iter().map(|times| bins(*times, width));
-        let mut others: Vec<TimeSlice> = others.collect();
+        let mut others: Vec<TimeRange> = others.collect();
         others.sort_unstable_by_key(|times| times.from);
         let mut hours: Vec<(Hour, Read)> = self.hours.into_iter().collect();
         hours.sort_unstable_by_key(|(hour, read)| (read.times.from, *hour));
@@ -264,16 +264,16 @@ impl Reads {
 }
 
 /// The times of whole bins.
-fn bins(times: TimeSlice, width: i64) -> TimeSlice {
+fn bins(times: TimeRange, width: i64) -> TimeRange {
     let begin = |time: i64| time.div_euclid(width).saturating_mul(width);
-    TimeSlice {
+    TimeRange {
         from: begin(times.from),
         to: begin(times.to).saturating_add(width - 1),
     }
 }
 
 /// A unit, without the bins that have rows in no segment: these are units of the node of the query. `others` has the times of these bins in order.
-fn with_others(unit: Unit, others: &[TimeSlice], own: NodeId) -> Vec<Unit> {
+fn with_others(unit: Unit, others: &[TimeRange], own: NodeId) -> Vec<Unit> {
     let mut units = Vec::new();
     let mut rest = Some(unit);
     for bins in others {

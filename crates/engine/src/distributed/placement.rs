@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use hindsight_store::{AppId, NodeId, ScannedPart, TICKS_PER_HOUR, TimeSlice};
+use hindsight_store::{AppId, NodeId, ScannedPart, TICKS_PER_HOUR, TimeRange};
 use xxhash_rust::xxh64::xxh64;
 
 /// A node reads this part of its share more than its share, at most. Less than this part of its share is not cut off for it.
@@ -28,7 +28,7 @@ pub(super) struct Unit {
     /// The hours that the segments of the rows belong to, at least one. The first one chooses the node.
     pub(super) hours: Vec<Hour>,
     /// The times of the rows. Units with an hour in common have no times in common.
-    pub(super) times: TimeSlice,
+    pub(super) times: TimeRange,
     /// The bytes that are read of them.
     pub(super) bytes: u64,
     /// The node that has to read them, if not every node may.
@@ -38,7 +38,7 @@ pub(super) struct Unit {
 impl Unit {
     /// The rows before a time, and the others, if there are any. Rows are taken to be spread evenly over the times.
     pub(super) fn cut(self, at: i64) -> (Option<Unit>, Option<Unit>) {
-        let TimeSlice { from, to } = self.times;
+        let TimeRange { from, to } = self.times;
         if at <= from {
             return (None, Some(self));
         }
@@ -49,12 +49,12 @@ impl Unit {
         let before = u128::from(self.bytes) * ticks(from, at - 1) / ticks(from, to);
         let before = u64::try_from(before).unwrap_or(self.bytes);
         let first = Unit {
-            times: TimeSlice { from, to: at - 1 },
+            times: TimeRange { from, to: at - 1 },
             bytes: before,
             ..self.clone()
         };
         let others = Unit {
-            times: TimeSlice { from: at, to },
+            times: TimeRange { from: at, to },
             bytes: self.bytes - before,
             ..self
         };
@@ -63,7 +63,7 @@ impl Unit {
 
     /// The latest multiple of `step` ticks before which the unit has at most `bytes` bytes.
     fn time_after(&self, bytes: u64, step: i64) -> i64 {
-        let TimeSlice { from, to } = self.times;
+        let TimeRange { from, to } = self.times;
         let ticks = i128::from(to) - i128::from(from) + 1;
         let after = i128::from(from) + ticks * i128::from(bytes) / i128::from(self.bytes.max(1));
         let after = after.div_euclid(i128::from(step)) * i128::from(step);
@@ -171,13 +171,13 @@ impl Placement {
 
     /// What a node reads of the segments of an application whose earliest row is at `earliest`, in ticks. Each time is in a slice of one node, also for
     /// segments that were not counted.
-    pub(super) fn slices(&self, node: NodeId, app: AppId, earliest: i64) -> Vec<TimeSlice> {
+    pub(super) fn slices(&self, node: NodeId, app: AppId, earliest: i64) -> Vec<TimeRange> {
         let hour = hour_of(app, earliest);
         let Some(placed) = self.hours.get(&hour) else {
             let is_first = ranked(&self.nodes, hour).first() == Some(&node);
-            return is_first.then_some(TimeSlice::ALL).into_iter().collect();
+            return is_first.then_some(TimeRange::ALL).into_iter().collect();
         };
-        let mut slices: Vec<TimeSlice> = Vec::new();
+        let mut slices: Vec<TimeRange> = Vec::new();
         // The earliest time of the slice that follows.
         let mut until = None;
         for (place, (from, reader)) in placed.iter().enumerate().rev() {
@@ -186,7 +186,7 @@ impl Placement {
             if *reader == node {
                 match slices.last_mut() {
                     Some(next) if until == Some(next.from) => next.from = from,
-                    _ => slices.push(TimeSlice { from, to }),
+                    _ => slices.push(TimeRange { from, to }),
                 }
             }
             until = Some(from);
@@ -242,7 +242,7 @@ mod tests {
         ScannedPart {
             app: app(),
             earliest: time,
-            times: TimeSlice {
+            times: TimeRange {
                 from: time,
                 to: time,
             },
@@ -254,7 +254,7 @@ mod tests {
     fn reader(placement: &Placement, earliest: i64) -> Option<NodeId> {
         let slices = |node: &&NodeId| placement.slices(**node, app(), earliest);
         let mut nodes = placement.nodes.iter();
-        nodes.find(|node| slices(node) == [TimeSlice::ALL]).copied()
+        nodes.find(|node| slices(node) == [TimeRange::ALL]).copied()
     }
 
     /// The nodes of hours with these bytes.
@@ -334,7 +334,7 @@ mod tests {
         let (first, last) = (hours[0], hours[hours.len() - 1]);
         Unit {
             hours: hours.iter().map(|hour| (app(), *hour)).collect(),
-            times: TimeSlice {
+            times: TimeRange {
                 from: first * TICKS_PER_HOUR,
                 to: (last + 1) * TICKS_PER_HOUR - 1,
             },
@@ -376,7 +376,7 @@ mod tests {
             let mut cut = 0;
             for hour in 0..days * 24 {
                 let slices = |node: &NodeId| placement.slices(*node, app(), hour * TICKS_PER_HOUR);
-                let mut slices: Vec<TimeSlice> = nodes.iter().flat_map(slices).collect();
+                let mut slices: Vec<TimeRange> = nodes.iter().flat_map(slices).collect();
                 slices.sort_by_key(|slice| slice.from);
                 // Each time has one node.
                 assert_eq!(slices.first().map(|slice| slice.from), Some(i64::MIN));
@@ -409,7 +409,7 @@ mod tests {
         let units = vec![of(before, nodes[0]), of(after, nodes[1])];
         let placement = Placement::of_units(&nodes, units, 1);
         let at = TICKS_PER_HOUR / 4;
-        let slice = |from, to| vec![TimeSlice { from, to }];
+        let slice = |from, to| vec![TimeRange { from, to }];
         assert_eq!(
             placement.slices(nodes[0], app(), 0),
             slice(i64::MIN, at - 1)

@@ -16,7 +16,7 @@ use datafusion_proto::physical_plan::{
 use datafusion_proto::protobuf;
 use hindsight_kql::codec::PlanCodec;
 use hindsight_store::{
-    LeafKind, PromotedColumn, RemoteScan, RemoteSegment, Store, TimeSlice, remote_scan,
+    LeafKind, PromotedColumn, RemoteScan, RemoteSegment, Store, TimeRange, remote_scan,
 };
 use prost::Message;
 
@@ -176,7 +176,7 @@ impl SegmentMessage {
                 .map(|(start, end)| RangeMessage { start, end }),
             slice: segment
                 .slice
-                .map(|TimeSlice { from, to }| SliceMessage { from, to }),
+                .map(|TimeRange { from, to }| SliceMessage { from, to }),
         }
     }
 
@@ -196,7 +196,7 @@ impl SegmentMessage {
             range: self.range.map(|range| (range.start, range.end)),
             slice: self
                 .slice
-                .map(|SliceMessage { from, to }| TimeSlice { from, to }),
+                .map(|SliceMessage { from, to }| TimeRange { from, to }),
         })
     }
 }

@@ -8,69 +8,32 @@ use datafusion::physical_expr::expressions::{
 };
 
 use crate::schema::TIMESTAMP;
+use crate::time_range::TimeRange;
 
-/// The ticks that rows can have for which a predicate is true, ends included. Predicates of other forms than comparisons with a constant
-/// set no bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Bounds {
-    pub(super) from: i64,
-    pub(super) to: i64,
-}
-
-impl Bounds {
-    pub(super) const ALL: Bounds = Bounds {
-        from: i64::MIN,
-        to: i64::MAX,
+/// The times that rows can have for which a predicate is true now: a dynamic filter narrows them while the query runs. Predicates of other forms than
+/// comparisons with a constant permit all.
+pub(super) fn bounds_of(expr: &dyn PhysicalExpr) -> TimeRange {
+    if let Some(dynamic) = expr.downcast_ref::<DynamicFilterPhysicalExpr>() {
+        return dynamic
+            .current()
+            .map_or(TimeRange::ALL, |current| bounds_of(current.as_ref()));
+    }
+    let Some(binary) = expr.downcast_ref::<BinaryExpr>() else {
+        return TimeRange::ALL;
     };
-
-    /// The bounds that a predicate sets now: a dynamic filter narrows them while the query runs.
-    pub(super) fn of(expr: &dyn PhysicalExpr) -> Bounds {
-        if let Some(dynamic) = expr.downcast_ref::<DynamicFilterPhysicalExpr>() {
-            return dynamic
-                .current()
-                .map_or(Bounds::ALL, |current| Bounds::of(current.as_ref()));
-        }
-        let Some(binary) = expr.downcast_ref::<BinaryExpr>() else {
-            return Bounds::ALL;
-        };
-        let (left, right) = (binary.left().as_ref(), binary.right().as_ref());
-        match binary.op() {
-            Operator::And => Bounds::of(left).and(Bounds::of(right)),
-            // A dynamic filter admits nulls; a timestamp is never null.
-            Operator::Or if is_null_time(left) => Bounds::of(right),
-            Operator::Or if is_null_time(right) => Bounds::of(left),
-            op => match (is_time(left), ticks(right), ticks(left), is_time(right)) {
-                (true, Some(ticks), _, _) => Bounds::ALL.compare(*op, ticks),
-                (_, _, Some(ticks), true) => op
-                    .swap()
-                    .map_or(Bounds::ALL, |op| Bounds::ALL.compare(op, ticks)),
-                _ => Bounds::ALL,
-            },
-        }
-    }
-
-    pub(super) fn and(self, other: Bounds) -> Bounds {
-        Bounds {
-            from: self.from.max(other.from),
-            to: self.to.min(other.to),
-        }
-    }
-
-    /// Whether a value between `min` and `max` may lie within the bounds.
-    pub(super) fn overlap(self, min: i64, max: i64) -> bool {
-        min <= self.to && max >= self.from
-    }
-
-    fn compare(mut self, op: Operator, ticks: i64) -> Bounds {
-        match op {
-            Operator::Gt => self.from = ticks.saturating_add(1),
-            Operator::GtEq => self.from = ticks,
-            Operator::Lt => self.to = ticks.saturating_sub(1),
-            Operator::LtEq => self.to = ticks,
-            Operator::Eq => (self.from, self.to) = (ticks, ticks),
-            _ => {}
-        }
-        self
+    let (left, right) = (binary.left().as_ref(), binary.right().as_ref());
+    match binary.op() {
+        Operator::And => bounds_of(left).and(bounds_of(right)),
+        // A dynamic filter admits nulls; a timestamp is never null.
+        Operator::Or if is_null_time(left) => bounds_of(right),
+        Operator::Or if is_null_time(right) => bounds_of(left),
+        op => match (is_time(left), ticks(right), ticks(left), is_time(right)) {
+            (true, Some(ticks), _, _) => TimeRange::ALL.compared(*op, ticks),
+            (_, _, Some(ticks), true) => op
+                .swap()
+                .map_or(TimeRange::ALL, |op| TimeRange::ALL.compared(op, ticks)),
+            _ => TimeRange::ALL,
+        },
     }
 }
 
@@ -115,7 +78,7 @@ mod tests {
             .expect("a schema");
         let (props, context) = (ExecutionProps::new(), PhysicalPlanningContext::default());
         let expr = create_physical_expr(&predicate, &schema, &props, &context).expect("planned");
-        let Bounds { from, to } = Bounds::of(expr.as_ref());
+        let TimeRange { from, to } = bounds_of(expr.as_ref());
         (from, to)
     }
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Weak};
 use arrow::datatypes::{DataType, Field};
 use parking_lot::Mutex;
 
-use super::bounds::Bounds;
 use super::coded::CachedColumn;
 use crate::segment::Segment;
+use crate::time_range::TimeRange;
 
 /// The rounds of [`ColumnCache::forget_unused`] after which a column that was not used is forgotten, and what is known of a segment.
 const UNUSED_ROUNDS: u64 = 10;
@@ -206,7 +206,7 @@ impl ColumnCache {
         &self,
         segments: &[i64],
         columns: &[&Field],
-        bounds: Bounds,
+        bounds: TimeRange,
     ) -> bool {
         let state = self.state.lock();
         let large = |column: ColumnSize| u64::from(column.too_large) * column.bytes;
@@ -216,7 +216,7 @@ impl ColumnCache {
             let bytes = columns.map(large).sum::<u64>();
             let rows = |group: &RowGroup| group.rows as u64;
             let read = entry.groups.iter();
-            let read = read.filter(|group| bounds.overlap(group.min_ts, group.max_ts));
+            let read = read.filter(|group| bounds.overlaps(group.min_ts, group.max_ts));
             let (read, all) = (
                 read.map(rows).sum::<u64>(),
                 entry.groups.iter().map(rows).sum::<u64>(),
@@ -642,10 +642,10 @@ mod tests {
             let cache = ColumnCache::new(limit);
             enter(&cache, 1, &alive);
             cache.put(1, 0, "a", &column(100), false);
-            assert_eq!(cache.admits_large(&[1], &fields, Bounds::ALL), admitted);
-            assert!(!cache.admits_large(&[1, 2], &fields, Bounds::ALL));
+            assert_eq!(cache.admits_large(&[1], &fields, TimeRange::ALL), admitted);
+            assert!(!cache.admits_large(&[1, 2], &fields, TimeRange::ALL));
             // The only row group is of the times 0 and 1.
-            let later = Bounds { from: 2, to: 3 };
+            let later = TimeRange { from: 2, to: 3 };
             assert!(cache.admits_large(&[1], &fields, later));
         }
         let cache = ColumnCache::new(1 << 20);

@@ -285,7 +285,7 @@ impl FileScan {
             // A query over many row groups without a selected row can be cancelled between them.
             tokio::task::consume_budget().await;
             let top = scan.plan.top.as_ref();
-            if !scan.plan.bounds().overlap(group.min_ts, group.max_ts)
+            if !scan.plan.bounds().overlaps(group.min_ts, group.max_ts)
                 || top.is_some_and(|top| !top.may_have(group.min_ts, group.max_ts))
             {
                 continue;

@@ -11,7 +11,7 @@ use futures::stream::BoxStream;
 use super::file_scan::FileScan;
 use super::partition_scan::{Decision, PartitionScan};
 use super::scanned_rows::{restricted, unrestricted};
-use crate::time_slice::TimeSlice;
+use crate::time_range::TimeRange;
 
 /// Plans the files of one partition.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Morselizer for SegmentMorselizer {
             return Ok(Box::new(Planned(None)));
         }
         scan.begin(&segment);
-        let is_sliced = file.extension::<TimeSlice>().is_some();
+        let is_sliced = file.extension::<TimeRange>().is_some();
         let is_counted = scan.plan.top.as_ref().is_some_and(|t| t.filter.is_some());
         let is_plain = !is_sliced && !is_counted;
         if is_plain && scan.decide(&segment) == Some(Decision::Parquet) {

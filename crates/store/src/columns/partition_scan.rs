@@ -78,7 +78,7 @@ impl PartitionScan {
     pub(super) fn may_have_rows(&self, segment: &Segment) -> bool {
         let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
         let top = self.plan.top.as_ref();
-        self.plan.bounds().overlap(min_ts, max_ts)
+        self.plan.bounds().overlaps(min_ts, max_ts)
             && top.is_none_or(|top| top.may_have(min_ts, max_ts))
     }
 

@@ -20,11 +20,12 @@ use datafusion::physical_expr::{
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::batch::batch;
-use super::bounds::Bounds;
+use super::bounds::bounds_of;
 use super::coded::CachedColumn;
 use super::coded_output::CodedOutput;
 use super::latest::LatestPlan;
 use super::top_rows::TopBound;
+use crate::time_range::TimeRange;
 
 /// Columns of an output from which on those of selected rows are read from the file: a wide output would displace the columns that many
 /// queries read.
@@ -116,11 +117,11 @@ impl ScanPlan {
     }
 
     /// The bounds of time that the conditions set now.
-    pub(super) fn bounds(&self) -> Bounds {
+    pub(super) fn bounds(&self) -> TimeRange {
         self.conditions
             .iter()
-            .map(|condition| Bounds::of(condition.expr.as_ref()))
-            .fold(Bounds::ALL, Bounds::and)
+            .map(|condition| bounds_of(condition.expr.as_ref()))
+            .fold(TimeRange::ALL, TimeRange::and)
     }
 
     /// The columns by which rows are selected.
@@ -204,8 +205,8 @@ impl Condition {
 
     /// Whether each row between two times, ends included, meets the condition because it compares the time with a constant.
     pub(super) fn is_met_between(&self, min_ts: i64, max_ts: i64) -> bool {
-        let bounds = Bounds::of(self.expr.as_ref());
-        bounds != Bounds::ALL && bounds.from <= min_ts && max_ts <= bounds.to
+        let bounds = bounds_of(self.expr.as_ref());
+        bounds != TimeRange::ALL && bounds.from <= min_ts && max_ts <= bounds.to
     }
 
     /// For each of some rows whether it meets the condition; `column` returns the values of a column for them.

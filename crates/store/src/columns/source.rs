@@ -25,7 +25,7 @@ use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
-use super::bounds::Bounds;
+use super::bounds::bounds_of;
 use super::latest::Latest;
 use super::loading::{Loading, Scanned};
 use super::morselizer::SegmentMorselizer;
@@ -35,7 +35,7 @@ use super::scan_plan::ScanPlan;
 use super::top_rows::{TopBound, TopRows};
 use crate::promote::PromotedColumn;
 use crate::segment::{Segment, SegmentAccess};
-use crate::time_slice::TimeSlice;
+use crate::time_range::TimeRange;
 
 /// Reads segments from the column cache where that is possible, and as `parquet` does elsewhere. All that DataFusion's optimiser pushes
 /// into the source is kept by `parquet`.
@@ -85,13 +85,9 @@ impl SegmentSource {
     }
 
     /// The times that a row can have which meets the condition.
-    pub(crate) fn permitted_times(&self) -> TimeSlice {
+    pub(crate) fn permitted_times(&self) -> TimeRange {
         let condition = self.parquet.filter();
-        let bounds = condition.map_or(Bounds::ALL, |condition| Bounds::of(condition.as_ref()));
-        TimeSlice {
-            from: bounds.from,
-            to: bounds.to,
-        }
+        condition.map_or(TimeRange::ALL, |condition| bounds_of(condition.as_ref()))
     }
 
     /// What is returned of each row, over [`SegmentSource::table`].

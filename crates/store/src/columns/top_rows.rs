@@ -26,7 +26,7 @@ use super::read_ahead::ReadAhead;
 use super::top_filter::TopFilter;
 use crate::schema::TIMESTAMP;
 use crate::segment::Segment;
-use crate::time_slice::TimeSlice;
+use crate::time_range::TimeRange;
 
 /// The most rows of a result for which a bound is computed.
 const MAX_ROWS: usize = 10_000;
@@ -78,7 +78,7 @@ type FileKey = (i64, i64, i64);
 
 fn file_key(file: &PartitionedFile, segment: &Segment) -> FileKey {
     let range = file.range.as_ref().map_or(0, |range| range.start);
-    let slice = file.extension::<TimeSlice>();
+    let slice = file.extension::<TimeRange>();
     let from = slice.map_or(i64::MIN, |slice| slice.from);
     (segment.record.id, range, from)
 }

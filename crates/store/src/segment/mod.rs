@@ -44,7 +44,7 @@ use parking_lot::Mutex;
 
 use crate::catalogue::SegmentRecord;
 use crate::objects::SegmentObjects;
-use crate::time_slice::TimeSlice;
+use crate::time_range::TimeRange;
 use crate::vfs::Vfs;
 
 /// Rows of a page. A page is the least that is read of a column.
@@ -129,8 +129,8 @@ impl Segment {
     }
 
     /// The times of its rows.
-    pub(crate) fn times(&self) -> TimeSlice {
-        TimeSlice {
+    pub(crate) fn times(&self) -> TimeRange {
+        TimeRange {
             from: self.record.min_ts,
             to: self.record.max_ts,
         }

@@ -14,7 +14,7 @@ use super::super::coded::CachedColumn;
 use super::super::footer_facts::row_groups;
 use super::{FileScan, column_of};
 use crate::schema::TIMESTAMP;
-use crate::time_slice::TimeSlice;
+use crate::time_range::TimeRange;
 
 impl FileScan {
     /// The rows that are scanned: those that were chosen and lie in the slice of the file. `None` for all. Row groups that are not given are read
@@ -24,7 +24,7 @@ impl FileScan {
         groups: Option<&[RowGroup]>,
     ) -> Result<Option<RowSelection>> {
         let chosen = self.chosen.clone();
-        let Some(slice) = self.file.extension::<TimeSlice>().copied() else {
+        let Some(slice) = self.file.extension::<TimeRange>().copied() else {
             return Ok(chosen);
         };
         let groups = match groups {
@@ -41,7 +41,7 @@ impl FileScan {
     }
 
     /// The rows of the segment at these times.
-    async fn rows_of(&mut self, slice: TimeSlice, groups: &[RowGroup]) -> Result<Range<usize>> {
+    async fn rows_of(&mut self, slice: TimeRange, groups: &[RowGroup]) -> Result<Range<usize>> {
         let first = self.rows_from(slice.to.checked_add(1), groups).await?;
         let end = self.rows_from(Some(slice.from), groups).await?;
         Ok(first..end)
