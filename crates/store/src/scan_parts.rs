@@ -64,6 +64,8 @@ pub struct ScannedPart {
     pub times: TimeRange,
     /// An estimate of the bytes that are read of it.
     pub bytes: u64,
+    /// An estimate of the rows that these bytes have.
+    pub rows: u64,
 }
 
 /// The segments, or parts of segments, that a plan scans; those at whose times no row meets its condition are left out. `None` if it is no scan of segments.
@@ -81,7 +83,8 @@ pub fn scanned_parts(plan: &dyn ExecutionPlan) -> Option<Vec<ScannedPart>> {
             app: segment.record.app,
             earliest: segment.record.min_ts,
             times,
-            bytes: file_bytes(file, segment, times),
+            bytes: file_share(file, segment, times, file_bytes(file, segment)),
+            rows: file_share(file, segment, times, segment.record.rows),
         });
     }
     Some(found)
@@ -113,18 +116,22 @@ fn times_of(file: &PartitionedFile, segment: &Segment) -> Option<TimeRange> {
         .non_empty()
 }
 
-/// An estimate of the bytes of a file that are read at these times: it takes the rows of a segment to be spread evenly over its times.
-fn file_bytes(file: &PartitionedFile, segment: &Segment, times: TimeRange) -> u64 {
-    let bytes = match &file.range {
+/// The bytes of the part of a file that is scanned.
+fn file_bytes(file: &PartitionedFile, segment: &Segment) -> u64 {
+    match &file.range {
         Some(range) => u64::try_from(range.end - range.start).unwrap_or(0),
         None => segment.record.bytes,
-    };
+    }
+}
+
+/// An estimate of the share of `all` of a file that is read at these times: it takes the rows of a segment to be spread evenly over its times.
+fn file_share(file: &PartitionedFile, segment: &Segment, times: TimeRange, all: u64) -> u64 {
     match file.extension::<ParquetRowSelection>() {
         Some(rows) => {
             let read = rows.selection().row_count() as u64;
-            share(bytes, read, segment.record.rows)
+            share(all, read, segment.record.rows)
         }
-        None => share(bytes, times.ticks(), segment.times().ticks()),
+        None => share(all, times.ticks(), segment.times().ticks()),
     }
 }
 
@@ -154,7 +161,7 @@ pub fn part_of_scan(
             let Some(times) = all.and(slice).non_empty() else {
                 continue;
             };
-            let bytes = file_bytes(file, segment, times);
+            let bytes = file_share(file, segment, times, file_bytes(file, segment));
             let part = if slice.covers(all) {
                 file.clone()
             } else {

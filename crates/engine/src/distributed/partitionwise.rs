@@ -25,7 +25,7 @@ use hindsight_store::{
 };
 
 use super::fragments::{Reduction, divisible_bytes, reduction};
-use super::placement::{Hour, Unit, hour_of};
+use super::placement::{Hour, Unit, cost, hour_of};
 
 type Plan = Arc<dyn ExecutionPlan>;
 
@@ -149,14 +149,14 @@ impl Key {
 #[derive(Clone, Copy)]
 struct Read {
     times: TimeRange,
-    bytes: u64,
+    cost: u64,
 }
 
 impl Read {
     fn add(&mut self, other: Read) {
         self.times.from = self.times.from.min(other.times.from);
         self.times.to = self.times.to.max(other.times.to);
-        self.bytes += other.bytes;
+        self.cost += other.cost;
     }
 }
 
@@ -190,12 +190,12 @@ impl Reads {
             for part in parts {
                 let read = Read {
                     times: part.times,
-                    bytes: part.bytes,
+                    cost: cost(&part),
                 };
                 let hour = hour_of(part.app, part.earliest);
                 self.hours
                     .entry(hour)
-                    .or_insert(Read { bytes: 0, ..read })
+                    .or_insert(Read { cost: 0, ..read })
                     .add(read);
             }
             return Some(());
@@ -245,12 +245,12 @@ impl Reads {
                 Some(unit) if times.from <= unit.times.to => {
                     unit.hours.push(hour);
                     unit.times.to = unit.times.to.max(times.to);
-                    unit.bytes += read.bytes;
+                    unit.cost += read.cost;
                 }
                 _ => units.push(Unit {
                     hours: vec![hour],
                     times,
-                    bytes: read.bytes,
+                    cost: read.cost,
                     node: None,
                 }),
             }

@@ -2,7 +2,7 @@
 //!
 //! Each hour of an application belongs to the node with the highest hash of both (rendezvous hashing): its caches stay warm, and a node that
 //! joins or leaves moves its own share of the hours. A query over few hours would often wait for the node that has most of them, so a node
-//! reads of one query at most a little more than its share of the bytes, and the next node by the hash reads the rest: then a change of the nodes moves a few hours more.
+//! has of one query at most a little more than its share of the cost, and the next node by the hash reads the rest: then a change of the nodes moves a few hours more.
 //! Segments that no node has room for, as those of whole days among which there are few, are cut at times that fill the shares of the nodes.
 
 use std::cmp::Reverse;
@@ -13,6 +13,16 @@ use xxhash_rust::xxh64::xxh64;
 
 /// A node reads this part of its share more than its share, at most. Less than this part of its share is not cut off for it.
 const EXCESS: u64 = 32;
+
+/// It takes as long to open a segment as to read this many of its rows: from a few thousand, where a text is searched, to 40,000, where rows are counted.
+const OPENED: u64 = 16_384;
+
+/// What it costs to read a segment, as bytes of rows that are read in the same time.
+pub(super) fn cost(segment: &ScannedPart) -> u64 {
+    let opened = u128::from(segment.bytes) * u128::from(OPENED) / u128::from(segment.rows.max(1));
+    let opened = u64::try_from(opened).unwrap_or(u64::MAX);
+    segment.bytes.saturating_add(opened)
+}
 
 /// An hour of an application, as the number of the hour.
 pub(super) type Hour = (AppId, i64);
@@ -29,8 +39,8 @@ pub(super) struct Unit {
     pub(super) hours: Vec<Hour>,
     /// The times of the rows. Units with an hour in common have no times in common.
     pub(super) times: TimeRange,
-    /// The bytes that are read of them.
-    pub(super) bytes: u64,
+    /// What it costs to read them, as the sum of [`cost`].
+    pub(super) cost: u64,
     /// The node that has to read them, if not every node may.
     pub(super) node: Option<NodeId>,
 }
@@ -46,26 +56,26 @@ impl Unit {
             return (Some(self), None);
         }
         let ticks = |from: i64, to: i64| u128::from(to.abs_diff(from)) + 1;
-        let before = u128::from(self.bytes) * ticks(from, at - 1) / ticks(from, to);
-        let before = u64::try_from(before).unwrap_or(self.bytes);
+        let before = u128::from(self.cost) * ticks(from, at - 1) / ticks(from, to);
+        let before = u64::try_from(before).unwrap_or(self.cost);
         let first = Unit {
             times: TimeRange { from, to: at - 1 },
-            bytes: before,
+            cost: before,
             ..self.clone()
         };
         let others = Unit {
             times: TimeRange { from: at, to },
-            bytes: self.bytes - before,
+            cost: self.cost - before,
             ..self
         };
         (Some(first), Some(others))
     }
 
-    /// The latest multiple of `step` ticks before which the unit has at most `bytes` bytes.
-    fn time_after(&self, bytes: u64, step: i64) -> i64 {
+    /// The latest multiple of `step` ticks before which the unit costs at most `cost`.
+    fn time_after(&self, cost: u64, step: i64) -> i64 {
         let TimeRange { from, to } = self.times;
         let ticks = i128::from(to) - i128::from(from) + 1;
-        let after = i128::from(from) + ticks * i128::from(bytes) / i128::from(self.bytes.max(1));
+        let after = i128::from(from) + ticks * i128::from(cost) / i128::from(self.cost.max(1));
         let after = after.div_euclid(i128::from(step)) * i128::from(step);
         i64::try_from(after).unwrap_or(to)
     }
@@ -89,19 +99,19 @@ impl Placement {
             let unit = units.entry(hour).or_insert_with(|| Unit {
                 hours: vec![hour],
                 times: segment.times,
-                bytes: 0,
+                cost: 0,
                 node: None,
             });
             unit.times.from = unit.times.from.min(segment.times.from);
             unit.times.to = unit.times.to.max(segment.times.to);
-            unit.bytes += segment.bytes;
+            unit.cost += cost(segment);
         }
         Placement::of_units(nodes, units.into_values().collect(), 1)
     }
 
     /// Spreads units over the nodes. They may be cut at multiples of `step` ticks.
     pub(super) fn of_units(nodes: &[NodeId], mut units: Vec<Unit>, step: i64) -> Placement {
-        let all: u64 = units.iter().map(|unit| unit.bytes).sum();
+        let all: u64 = units.iter().map(|unit| unit.cost).sum();
         let share = share(all, nodes);
         let mut placement = Placement {
             nodes: nodes.to_vec(),
@@ -116,7 +126,7 @@ impl Placement {
         placement
     }
 
-    /// Places a unit as a whole, or in parts if no node has room for it. The share of a node is `share` bytes.
+    /// Places a unit as a whole, or in parts if no node has room for it. The share of a node costs `share`.
     fn place(&mut self, unit: Unit, share: u64, step: i64) {
         let Some(first) = unit.hours.first() else {
             return;
@@ -125,7 +135,7 @@ impl Placement {
         let most = with_excess(share, EXCESS);
         let mut fits = ranked
             .iter()
-            .filter(|node| self.read_by(node) + unit.bytes <= most);
+            .filter(|node| self.read_by(node) + unit.cost <= most);
         if let Some(node) = unit.node.or_else(|| fits.next().copied()) {
             return self.add(&unit, node);
         }
@@ -152,7 +162,7 @@ impl Placement {
     }
 
     fn add(&mut self, unit: &Unit, node: NodeId) {
-        *self.read.entry(node).or_default() += unit.bytes;
+        *self.read.entry(node).or_default() += unit.cost;
         for hour in &unit.hours {
             let nodes = self.hours.entry(*hour).or_default();
             nodes.insert(unit.times.from, node);
@@ -198,11 +208,11 @@ impl Placement {
 /// Units with a node come first, and large ones before small ones.
 fn order(unit: &Unit) -> (Reverse<bool>, Reverse<u64>, &[Hour], i64) {
     let has_node = Reverse(unit.node.is_some());
-    (has_node, Reverse(unit.bytes), &unit.hours, unit.times.from)
+    (has_node, Reverse(unit.cost), &unit.hours, unit.times.from)
 }
 
-fn share(bytes: u64, nodes: &[NodeId]) -> u64 {
-    bytes / (nodes.len() as u64).max(1)
+fn share(cost: u64, nodes: &[NodeId]) -> u64 {
+    cost / (nodes.len() as u64).max(1)
 }
 
 fn with_excess(share: u64, excess: u64) -> u64 {
@@ -247,6 +257,7 @@ mod tests {
                 to: time,
             },
             bytes,
+            rows: bytes / 64,
         }
     }
 
@@ -297,11 +308,22 @@ mod tests {
             }
         }
         // One hour is larger than a share.
-        assert_eq!(
-            shares(&nodes[..2], &[1000, 10, 10, 10]).iter().max(),
-            Some(&1000)
-        );
+        let hours = [1000, 10, 10, 10].map(|size| size << 20);
+        assert_eq!(shares(&nodes[..2], &hours).iter().max(), hours.first());
         assert!(reader(&Placement::of(&[], &[segment(0, 1)]), 0).is_none());
+    }
+
+    #[test]
+    fn a_node_that_opens_many_segments_reads_fewer_bytes() {
+        let nodes = [node(1), node(2)];
+        let merged = segment(0, 100 << 20);
+        let others = (0..100).map(|number| segment(TICKS_PER_HOUR + number, 1 << 19));
+        let segments: Vec<ScannedPart> = std::iter::once(merged).chain(others).collect();
+        let placement = Placement::of(&nodes, &segments);
+        // The hour of 50 MiB in many segments costs more than a share, that of 100 MiB less.
+        let slices = |earliest| nodes.map(|node| placement.slices(node, app(), earliest).len());
+        assert_eq!(slices(0).iter().sum::<usize>(), 1);
+        assert_eq!(slices(TICKS_PER_HOUR), [1, 1]);
     }
 
     #[test]
@@ -330,7 +352,7 @@ mod tests {
     }
 
     /// A unit of whole hours.
-    fn unit(hours: &[i64], bytes: u64, node: Option<NodeId>) -> Unit {
+    fn unit(hours: &[i64], cost: u64, node: Option<NodeId>) -> Unit {
         let (first, last) = (hours[0], hours[hours.len() - 1]);
         Unit {
             hours: hours.iter().map(|hour| (app(), *hour)).collect(),
@@ -338,7 +360,7 @@ mod tests {
                 from: first * TICKS_PER_HOUR,
                 to: (last + 1) * TICKS_PER_HOUR - 1,
             },
-            bytes,
+            cost,
             node,
         }
     }
@@ -401,7 +423,7 @@ mod tests {
         let (Some(before), Some(after)) = cut(TICKS_PER_HOUR / 4) else {
             panic!("there are rows before and after");
         };
-        assert_eq!((before.bytes, after.bytes), (25, 75));
+        assert_eq!((before.cost, after.cost), (25, 75));
         let of = |unit: Unit, node| Unit {
             node: Some(node),
             ..unit
