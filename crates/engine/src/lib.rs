@@ -29,7 +29,7 @@ mod time;
 mod usage;
 
 pub use config::EngineConfig;
-pub use distributed::{FragmentReply, FragmentRequest, QueryNodes};
+pub use distributed::{FragmentCall, FragmentReply, FragmentRequest, QueryNodes};
 pub use engine::{FragmentRows, QueryEngine};
 pub use error::EngineError;
 pub use hindsight_kql::addresses::{AddressDatabase, AddressDatabaseError};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -13,23 +14,28 @@ use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
 };
-use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
 };
-use futures::StreamExt;
+use futures::future::{BoxFuture, Shared, join_all};
 use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use hindsight_kql::HeldRows;
 use hindsight_store::{NodeRecord, StoreError};
 use parking_lot::Mutex;
 use tokio::sync::mpsc::Sender;
 
-use super::nodes::{Distribution, FragmentReply, FragmentRequest};
+use super::nodes::{Distribution, FragmentCall, FragmentReply, FragmentRequest};
 use super::run::planned;
 use crate::scanned::{BYTES_SCANNED, DISTRIBUTED, ROWS_SCANNED};
 
 /// Bytes of a node's rows that are held until all have arrived. If the node fails before, its share runs here.
 const HELD_BYTES: usize = 32 << 20;
+
+/// How long the share of this node waits at most until those of the others were sent. The threads that send them may have to wait for a processor
+/// once this node scans, and the others wait with them.
+const WAIT: Duration = Duration::from_millis(5);
 
 /// What a node replies to its share.
 type Replies = BoxStream<'static, std::result::Result<FragmentReply, StoreError>>;
@@ -48,7 +54,7 @@ impl Share {
     }
 
     /// Sends the share to its node.
-    fn call(&self, distribution: &Distribution) -> Replies {
+    fn call(&self, distribution: &Distribution) -> FragmentCall {
         let request = FragmentRequest {
             message: self.message.clone(),
             principal: Arc::clone(&distribution.principal),
@@ -58,29 +64,48 @@ impl Share {
     }
 }
 
-/// The reply streams of the other nodes that no partition consumes yet, in the order of the shares. All calls begin with the first partition that is
-/// executed: the threads of a query may be busy with the share of this node until that ends, and the other nodes work meanwhile.
+/// The calls of the other nodes. All of them begin with the first partition that is executed: the threads of a query may be busy with the share of this
+/// node until that ends, and the other nodes work meanwhile.
 #[derive(Default)]
-struct Calls(Mutex<Vec<Option<Replies>>>);
+struct Calls(Mutex<Option<Begun>>);
+
+struct Begun {
+    /// The reply streams that no partition consumes yet, in the order of the shares.
+    replies: Vec<Option<Replies>>,
+    /// Ready when all requests were sent.
+    sent: Shared<BoxFuture<'static, ()>>,
+}
 
 impl Calls {
-    /// Sends all shares, unless that was done before.
-    fn begin(&self, shares: &[Share], distribution: &Distribution) {
+    /// Sends all shares, unless that was done before. The future is ready when they were sent, or after [`WAIT`].
+    fn begin(
+        &self,
+        shares: &[Share],
+        distribution: &Distribution,
+    ) -> impl Future<Output = ()> + use<> {
         let mut calls = self.0.lock();
-        if calls.is_empty() {
-            calls.extend(shares.iter().map(|share| Some(share.call(distribution))));
-        }
+        let begun = calls.get_or_insert_with(|| {
+            let calls = shares.iter().map(|share| share.call(distribution));
+            let (replies, sent): (_, Vec<_>) =
+                calls.map(|call| (Some(call.replies), call.sent)).unzip();
+            let sent = tokio::time::timeout(WAIT, join_all(sent));
+            let sent = sent.map(|_| ()).boxed().shared();
+            Begun { replies, sent }
+        });
+        begun.sent.clone()
     }
 
     /// The reply stream of a share; `None` if it was taken before.
     fn take(&self, number: usize) -> Option<Replies> {
-        self.0.lock().get_mut(number).and_then(Option::take)
+        let mut calls = self.0.lock();
+        let replies = &mut calls.as_mut()?.replies;
+        replies.get_mut(number).and_then(Option::take)
     }
 }
 
 impl fmt::Debug for Calls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Calls").field(&self.0.lock().len()).finish()
+        f.debug_tuple("Calls").finish_non_exhaustive()
     }
 }
 
@@ -185,17 +210,23 @@ impl ExecutionPlan for DistributedExec {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        self.calls.begin(&self.shares, &self.distribution);
+        let sent = self.calls.begin(&self.shares, &self.distribution);
         let own = self.local.output_partitioning().partition_count();
         let Some(number) = partition.checked_sub(own) else {
-            return self.local.execute(partition, context);
+            let local = Arc::clone(&self.local);
+            let rows = async move {
+                sent.await;
+                local.execute(partition, context)
+            };
+            let rows = futures::stream::once(rows).try_flatten();
+            return Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows)));
         };
         let Some(share) = self.shares.get(number) else {
             return internal_err!("there is no partition {partition}");
         };
         // A partition that is executed again calls its node again.
         let replies = self.calls.take(number);
-        let replies = replies.unwrap_or_else(|| share.call(&self.distribution));
+        let replies = replies.unwrap_or_else(|| share.call(&self.distribution).replies);
         let mut rows = RecordBatchReceiverStream::builder(self.schema(), 2);
         let reader = ShareReader {
             share: share.clone(),

@@ -23,7 +23,7 @@ mod scan_codec;
 pub(crate) mod testing;
 
 pub(crate) use nodes::Distribution;
-pub use nodes::{FragmentReply, FragmentRequest, QueryNodes};
+pub use nodes::{FragmentCall, FragmentReply, FragmentRequest, QueryNodes};
 pub(crate) use rule::DistributeFragments;
 pub(crate) use run::run;
 pub(crate) use scan_codec::plan_codec;

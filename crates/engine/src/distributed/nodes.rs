@@ -7,6 +7,7 @@ use std::time::Duration;
 use arrow::record_batch::RecordBatch;
 use bytes::Bytes;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use hindsight_kql::codec::PlanCodec;
 use hindsight_store::{NodeId, NodeRecord, StoreError};
@@ -38,6 +39,14 @@ pub enum FragmentReply {
     },
 }
 
+/// A fragment that was requested of a node.
+pub struct FragmentCall {
+    /// What the node replies. Dropping the stream cancels the fragment. A stream without a [`FragmentReply::End`] is not whole.
+    pub replies: BoxStream<'static, Result<FragmentReply, StoreError>>,
+    /// Ready when the request was sent, or will not be.
+    pub sent: BoxFuture<'static, ()>,
+}
+
 /// The nodes that share the segments of this one.
 pub trait QueryNodes: Debug + Send + Sync {
     /// This node; `None` if no others can exist.
@@ -46,12 +55,8 @@ pub trait QueryNodes: Debug + Send + Sync {
     /// The other nodes that run queries now and have this version of the program.
     fn others(&self) -> Vec<NodeRecord>;
 
-    /// Runs a fragment at a node. Dropping the stream cancels it. A stream without a [`FragmentReply::End`] is not whole.
-    fn run(
-        &self,
-        node: &NodeRecord,
-        request: FragmentRequest,
-    ) -> BoxStream<'static, Result<FragmentReply, StoreError>>;
+    /// Runs a fragment at a node.
+    fn run(&self, node: &NodeRecord, request: FragmentRequest) -> FragmentCall;
 }
 
 /// What the plan of one query needs to be distributed.

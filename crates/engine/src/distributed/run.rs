@@ -63,13 +63,22 @@ pub(crate) async fn run(
     if !sender.started(None, Summary::default()).await {
         return Ok(());
     }
+    // The last rows are sent when their end is known, so that one message has both: each wakes threads of two nodes.
+    let mut held = None;
     while let Some(batch) = rows.next().await {
-        if !sender.send(Part::Rows(batch?), Summary::default()).await {
+        if let Some(before) = held.replace(batch?)
+            && !sender.send(Part::Rows(before), Summary::default()).await
+        {
             return Ok(());
         }
     }
     let mut statistics = Statistics::default();
     scanned(plan.as_ref(), &mut statistics);
+    if let Some(last) = held
+        && !sender.send(Part::Rows(last), Summary::default()).await
+    {
+        return Ok(());
+    }
     sender.finish(Summary {
         statistics,
         ..Summary::default()

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use arrow::array::{ArrayRef, Int64Array};
 use arrow::record_batch::RecordBatch;
-use futures::stream::{self, BoxStream};
-use futures::{StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt, future, stream};
 use hindsight_store::{NodeId, NodeRecord, NodeRole, Store, StoreError};
 
-use super::nodes::{Distribution, FragmentReply, FragmentRequest, QueryNodes};
+use super::nodes::{Distribution, FragmentCall, FragmentReply, FragmentRequest, QueryNodes};
 use super::scan_codec::plan_codec;
 use crate::deadline::Deadline;
 use crate::engine::FragmentRows;
@@ -127,11 +126,7 @@ impl QueryNodes for Others {
         vec![node(1), node(2)]
     }
 
-    fn run(
-        &self,
-        node: &NodeRecord,
-        request: FragmentRequest,
-    ) -> BoxStream<'static, Result<FragmentReply, StoreError>> {
+    fn run(&self, node: &NodeRecord, request: FragmentRequest) -> FragmentCall {
         self.requested.fetch_add(1, Ordering::SeqCst);
         self.running.fetch_add(1, Ordering::SeqCst);
         let running = Running(Arc::clone(&self.running));
@@ -145,7 +140,7 @@ impl QueryNodes for Others {
             })
         });
         let replies = replies.flatten();
-        match self.behaviour {
+        let replies = match self.behaviour {
             Behaviour::Healthy => replies.boxed(),
             Behaviour::Refuse => stream::iter([Err(failed(&node))]).boxed(),
             Behaviour::Stop(batches) => replies.take(batches).boxed(),
@@ -160,8 +155,15 @@ impl QueryNodes for Others {
                 first.chain(replies).boxed()
             }
             Behaviour::Silent => stream::pending().chain(replies).boxed(),
+        };
+        let named = |error: &StoreError| assert!(error.to_string().contains("node-"));
+        let sent = match self.behaviour {
+            Behaviour::Silent => future::pending().boxed(),
+            _ => future::ready(()).boxed(),
+        };
+        FragmentCall {
+            replies: replies.inspect_err(named).boxed(),
+            sent,
         }
-        .inspect_err(|error: &StoreError| assert!(error.to_string().contains("node-")))
-        .boxed()
     }
 }

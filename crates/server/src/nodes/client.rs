@@ -15,7 +15,7 @@ use futures::{StreamExt, TryStreamExt};
 use hindsight_store::{
     CopyLease, CopyRequest, HotReply, HotRequest, NodeClient, NodeRecord, StoreError,
 };
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -32,6 +32,7 @@ use tonic::Status;
 use url::Url;
 use uuid::Uuid;
 
+use super::call_body::CallBody;
 use super::frames::{Frames, frame};
 use super::messages::{
     CloseReply, CloseRequest, CopyMessage, CopyReply, OpenCopyRequest, OpenReply, OpenRequest,
@@ -48,6 +49,9 @@ const PART: Duration = Duration::from_secs(30);
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
 
+/// Replies of a stream that wait for their reader: rows and their end, which arrive together.
+const RECEIVED: usize = 2;
+
 /// Reaches other nodes over gRPC.
 #[derive(Debug, Clone)]
 pub(crate) struct GrpcNodes {
@@ -60,7 +64,7 @@ struct Shared {
     runtime: Handle,
     authorization: HeaderValue,
     tls: Arc<rustls::ClientConfig>,
-    connections: Mutex<HashMap<String, SendRequest<Full<Bytes>>>>,
+    connections: Mutex<HashMap<String, SendRequest<CallBody>>>,
 }
 
 impl GrpcNodes {
@@ -79,7 +83,7 @@ impl GrpcNodes {
     }
 
     /// A connection to an address.
-    async fn connection(&self, address: &str) -> Result<SendRequest<Full<Bytes>>, String> {
+    async fn connection(&self, address: &str) -> Result<SendRequest<CallBody>, String> {
         let known = self.shared.connections.lock().get(address).cloned();
         if let Some(known) = known.filter(|known| !known.is_closed()) {
             return Ok(known);
@@ -95,7 +99,7 @@ impl GrpcNodes {
         Ok(connection)
     }
 
-    async fn connect(&self, address: &str) -> Result<SendRequest<Full<Bytes>>, String> {
+    async fn connect(&self, address: &str) -> Result<SendRequest<CallBody>, String> {
         let url = Url::parse(address).map_err(|error| error.to_string())?;
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
             return Err("it names no host".to_owned());
@@ -118,7 +122,7 @@ impl GrpcNodes {
         &self,
         address: &str,
         method: &str,
-        message: &impl Message,
+        body: CallBody,
     ) -> Result<Response<Incoming>, String> {
         let address = address.trim_end_matches('/');
         let mut connection = self.connection(address).await?;
@@ -126,7 +130,7 @@ impl GrpcNodes {
             .header(header::CONTENT_TYPE, "application/grpc")
             .header(header::TE, "trailers")
             .header(header::AUTHORIZATION, self.shared.authorization.clone())
-            .body(Full::new(frame(message)))
+            .body(body)
             .map_err(|error| error.to_string())?;
         let replied = tokio::time::timeout(REPLY, connection.send_request(request)).await;
         let reply = match replied {
@@ -152,26 +156,28 @@ impl GrpcNodes {
         method: &str,
         message: &impl Message,
     ) -> Result<M, String> {
-        let reply = self.call(address, method, message).await?;
+        let body = CallBody::of(frame(message));
+        let reply = self.call(address, method, body).await?;
         let mut messages = Box::pin(messages(reply.into_body()));
         let first = messages.try_next().await?;
         first.ok_or_else(|| format!("has sent no reply at {address}"))
     }
 
-    /// Calls a method with many replies; `read` makes items of them, and leaves out some. Dropping the stream cancels the call.
+    /// Calls a method with many replies; `read` makes items of them, and leaves out some. Dropping the stream cancels the call. The body of the call has
+    /// the bytes of `request`.
     pub(super) fn stream<M: Message + Default + 'static, T: Send + 'static>(
         &self,
         address: &str,
         method: &'static str,
-        request: impl Message + 'static,
+        request: CallBody,
         read: fn(M) -> Result<Option<T>, String>,
     ) -> BoxStream<'static, Result<T, String>> {
         let (client, address) = (self.clone(), address.to_owned());
-        let (sender, receiver) = mpsc::channel(1);
+        let (sender, receiver) = mpsc::channel(RECEIVED);
         // Threads of queries have no sockets. The task ends with the reader, or with the connection.
         self.shared.runtime.spawn(async move {
             let reading = async {
-                let reply = client.call(&address, method, &request).await?;
+                let reply = client.call(&address, method, request).await?;
                 let mut replies = Box::pin(messages::<M>(reply.into_body()));
                 while let Some(reply) = replies.try_next().await? {
                     let Some(item) = read(reply).transpose() else {
@@ -216,7 +222,7 @@ pub(super) fn milliseconds(time: Duration) -> u64 {
 
 async fn handshake(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-) -> Result<SendRequest<Full<Bytes>>, String> {
+) -> Result<SendRequest<CallBody>, String> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
@@ -323,6 +329,7 @@ impl NodeClient for GrpcNodes {
         request: HotRequest,
     ) -> BoxStream<'static, Result<RecordBatch, StoreError>> {
         let request = ReadRequest::from(request);
+        let request = CallBody::of(frame(&request));
         let batches = self.stream(&node.address, "Read", request, |reply: ReadReply| {
             rows(reply.stream).map(Some)
         });

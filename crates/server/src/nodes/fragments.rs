@@ -5,19 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, TryStreamExt};
 use hindsight_engine::{
-    EngineError, FragmentReply, FragmentRequest, FragmentRows, QueryEngine, QueryNodes,
+    EngineError, FragmentCall, FragmentReply, FragmentRequest, FragmentRows, QueryEngine,
+    QueryNodes,
 };
-use hindsight_store::{NodeId, NodeRecord, Store, StoreError};
+use hindsight_store::{NodeId, NodeRecord, Store};
 use http_body::Frame;
 use prost::Message;
 use tokio::sync::mpsc;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 
+use super::call_body::CallBody;
 use super::client::{GrpcNodes, milliseconds, of_node, rows};
 use super::frames::frame;
 use super::replies::{ipc, trailers};
@@ -30,6 +31,12 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// How often a node that runs a fragment reports that it still does.
 const STILL_RUNNING: Duration = Duration::from_secs(5);
+
+/// Bytes of rows that are encoded in less time than it takes to wake another thread.
+const ENCODED_AT_ONCE: usize = 256 << 10;
+
+/// Frames of a reply that wait for the connection: rows, their end, and the end of the reply.
+const AHEAD: usize = 3;
 
 /// A fragment for a node.
 #[derive(Clone, PartialEq, Message)]
@@ -151,23 +158,21 @@ impl QueryNodes for ClusterNodes {
         nodes
     }
 
-    fn run(
-        &self,
-        node: &NodeRecord,
-        request: FragmentRequest,
-    ) -> BoxStream<'static, Result<FragmentReply, StoreError>> {
+    fn run(&self, node: &NodeRecord, request: FragmentRequest) -> FragmentCall {
         metrics::counter!("hindsight_fragments_sent_total").increment(1);
         let request = FragmentMessage::to(node.id, request);
+        let (request, sent) = CallBody::of(frame(&request)).noticed();
         let parts = self
             .client
             .stream(&node.address, METHOD, request, FragmentPart::read);
         let failed = |_: &String| {
             metrics::counter!("hindsight_fragments_failed_total").increment(1);
         };
-        parts
-            .inspect_err(failed)
-            .map_err(of_node(&node.name))
-            .boxed()
+        let replies = parts.inspect_err(failed).map_err(of_node(&node.name));
+        FragmentCall {
+            replies: replies.boxed(),
+            sent,
+        }
     }
 }
 
@@ -177,7 +182,7 @@ pub(super) fn replies(
     request: FragmentRequest,
 ) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
     metrics::counter!("hindsight_fragments_run_total").increment(1);
-    let (sender, receiver) = mpsc::channel(2);
+    let (sender, receiver) = mpsc::channel(AHEAD);
     tokio::spawn(async move {
         let last = tokio::select! {
             ran = run(&engine, request, &sender) => match ran {
@@ -204,7 +209,7 @@ async fn run(
     request: FragmentRequest,
     sender: &mpsc::Sender<Frame<Bytes>>,
 ) -> Result<(), Status> {
-    let mut alive = interval(STILL_RUNNING);
+    let mut alive = interval_at(Instant::now() + STILL_RUNNING, STILL_RUNNING);
     alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut starting = std::pin::pin!(engine.run_fragment(request));
     let mut rows: FragmentRows = loop {
@@ -224,14 +229,20 @@ async fn run(
         let Some(reply) = reply else {
             return Ok(());
         };
-        let part = tokio::task::spawn_blocking(move || FragmentPart::of(reply)).await;
-        let part = match part {
-            Ok(Ok(part)) => part,
-            Ok(Err(error)) => return Err(Status::internal(error.to_string())),
-            Err(error) => return Err(Status::internal(error.to_string())),
-        };
+        let part = part(reply).await;
+        let part = part.map_err(|error| Status::internal(error.to_string()))?;
         // A reader that is gone ends the task.
         let _ = sender.send(Frame::data(frame(&part))).await;
+    }
+}
+
+/// The message of a reply. Large ones are encoded apart from the threads that answer requests.
+async fn part(reply: FragmentReply) -> anyhow::Result<FragmentPart> {
+    match &reply {
+        FragmentReply::Rows(batch) if batch.get_array_memory_size() > ENCODED_AT_ONCE => {
+            tokio::task::spawn_blocking(move || FragmentPart::of(reply)).await?
+        }
+        _ => FragmentPart::of(reply),
     }
 }
 

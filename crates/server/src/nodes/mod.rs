@@ -3,6 +3,7 @@
 //! It is gRPC over the main port. Messages and frames are written here and not by tonic's server and channel, whose features would change
 //! those of other crates.
 
+mod call_body;
 mod client;
 mod fragments;
 mod frames;
