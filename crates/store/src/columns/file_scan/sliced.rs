@@ -107,36 +107,34 @@ impl FileScan {
         rows: usize,
         columns: &[ArrayRef],
     ) -> Result<usize> {
-        let (mut read, mut found, mut in_order) = (0, 0, true);
-        for times in columns
+        let (mut read, mut found, mut last, mut in_order) = (0, 0, i64::MAX, true);
+        let parts = columns
             .iter()
-            .filter_map(|c| c.as_primitive_opt::<Int64Type>())
-        {
-            // A part behind one with an earlier time has no such rows.
-            if found == read {
-                found += times.values().partition_point(|at| *at >= time);
-            }
+            .filter_map(|column| column.as_primitive_opt::<Int64Type>());
+        for times in parts.map(|times| times.values()) {
+            in_order &= times.is_sorted_by(|a, b| a >= b);
+            in_order &= times.first().is_none_or(|first| *first <= last);
+            found += times.partition_point(|at| *at >= time);
             read += times.len();
-            in_order &= times.values().is_sorted_by(|a, b| a >= b);
+            last = times.last().copied().unwrap_or(last);
         }
         if read == rows && in_order {
             return Ok(found);
         }
+        let path = &self.segment.record.path;
         Err(DataFusionError::Internal(format!(
-            "{rows} rows of row group {index} of {} have {read} times, or these are not in order",
-            self.segment.record.path,
+            "{read} times were read for {rows} rows of row group {index} of {path}, or they are not in descending order"
         )))
     }
 }
 
 /// The rows of the page of a row group in which the rows at `time` or later end: all before it are, and none behind it. `None` if the file has no
-/// index of its pages.
+/// index of its pages, or one that does not say that their times are in descending order.
 fn page_with(time: i64, group: usize, metadata: &ArrowReaderMetadata) -> Option<Range<usize>> {
     let footer = metadata.metadata();
-    let columns = footer.row_group(group).columns();
-    let column = columns
-        .iter()
-        .position(|column| column.column_path().string() == TIMESTAMP)?;
+    let row_group = footer.row_groups().get(group)?;
+    let mut columns = row_group.columns().iter();
+    let column = columns.position(|column| column.column_path().string() == TIMESTAMP)?;
     let index = footer.column_index()?.get(group)?.get(column)?;
     let ColumnIndexMetaData::INT64(times) = index else {
         return None;
@@ -146,7 +144,7 @@ fn page_with(time: i64, group: usize, metadata: &ArrowReaderMetadata) -> Option<
     }
     let pages = footer.offset_index()?.get(group)?.get(column)?;
     let pages = pages.page_locations();
-    let rows = usize::try_from(footer.row_group(group).num_rows()).ok()?;
+    let rows = usize::try_from(row_group.num_rows()).ok()?;
     let first_row = |page: usize| match pages.get(page) {
         Some(page) => usize::try_from(page.first_row_index).ok(),
         None => Some(rows),
@@ -154,7 +152,8 @@ fn page_with(time: i64, group: usize, metadata: &ArrowReaderMetadata) -> Option<
     let mins = (0..pages.len()).map(|page| times.min_value(page).copied());
     let mins = mins.collect::<Option<Vec<i64>>>()?;
     let page = mins.partition_point(|min| *min >= time);
-    Some(first_row(page)?..first_row(page + 1)?.min(rows))
+    let (start, end) = (first_row(page)?, first_row(page + 1)?);
+    (start <= end && end <= rows).then_some(start..end)
 }
 
 #[cfg(test)]
