@@ -10,7 +10,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
 use tokio::sync::oneshot;
 
-/// The frame of a request. The connection drops it when it has taken it.
+/// The frame of a request. A connection drops it when it has read it.
 #[derive(Debug)]
 pub(super) struct CallBody {
     frame: Full<Bytes>,
@@ -27,8 +27,8 @@ impl CallBody {
         }
     }
 
-    /// The body, and a future that is ready when a connection has taken it, or when there is none.
-    pub(super) fn noticed(self) -> (CallBody, BoxFuture<'static, ()>) {
+    /// The body, and a future that is ready when a connection has read it whole, or when it was dropped before.
+    pub(super) fn with_notification(self) -> (CallBody, BoxFuture<'static, ()>) {
         let (taken, dropped) = oneshot::channel();
         let body = CallBody {
             _taken: Some(taken),
@@ -65,14 +65,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn it_is_noticed_when_a_body_is_read_or_dropped() {
+    async fn the_notification_comes_when_the_body_is_read_or_dropped() {
         let frame = Bytes::from_static(b"a request");
-        let (body, mut taken) = CallBody::of(frame.clone()).noticed();
+        let (body, mut taken) = CallBody::of(frame.clone()).with_notification();
         assert!((&mut taken).now_or_never().is_none());
         let read = body.collect().await.expect("the body has no errors");
         assert_eq!(read.to_bytes(), frame);
         assert!(taken.now_or_never().is_some());
-        let (body, taken) = CallBody::of(frame).noticed();
+        let (body, taken) = CallBody::of(frame).with_notification();
         drop(body);
         assert!(taken.now_or_never().is_some());
     }

@@ -163,13 +163,12 @@ impl GrpcNodes {
         first.ok_or_else(|| format!("has sent no reply at {address}"))
     }
 
-    /// Calls a method with many replies; `read` makes items of them, and leaves out some. Dropping the stream cancels the call. The body of the call has
-    /// the bytes of `request`.
+    /// Calls a method with many replies; `read` makes items of them, and leaves out some. Dropping the stream cancels the call.
     pub(super) fn stream<M: Message + Default + 'static, T: Send + 'static>(
         &self,
         address: &str,
         method: &'static str,
-        request: CallBody,
+        body: CallBody,
         read: fn(M) -> Result<Option<T>, String>,
     ) -> BoxStream<'static, Result<T, String>> {
         let (client, address) = (self.clone(), address.to_owned());
@@ -177,7 +176,7 @@ impl GrpcNodes {
         // Threads of queries have no sockets. The task ends with the reader, or with the connection.
         self.shared.runtime.spawn(async move {
             let reading = async {
-                let reply = client.call(&address, method, request).await?;
+                let reply = client.call(&address, method, body).await?;
                 let mut replies = Box::pin(messages::<M>(reply.into_body()));
                 while let Some(reply) = replies.try_next().await? {
                     let Some(item) = read(reply).transpose() else {
@@ -329,8 +328,8 @@ impl NodeClient for GrpcNodes {
         request: HotRequest,
     ) -> BoxStream<'static, Result<RecordBatch, StoreError>> {
         let request = ReadRequest::from(request);
-        let request = CallBody::of(frame(&request));
-        let batches = self.stream(&node.address, "Read", request, |reply: ReadReply| {
+        let body = CallBody::of(frame(&request));
+        let batches = self.stream(&node.address, "Read", body, |reply: ReadReply| {
             rows(reply.stream).map(Some)
         });
         batches.map_err(of_node(&node.name)).boxed()

@@ -161,10 +161,10 @@ impl QueryNodes for ClusterNodes {
     fn run(&self, node: &NodeRecord, request: FragmentRequest) -> FragmentCall {
         metrics::counter!("hindsight_fragments_sent_total").increment(1);
         let request = FragmentMessage::to(node.id, request);
-        let (request, sent) = CallBody::of(frame(&request)).noticed();
+        let (body, sent) = CallBody::of(frame(&request)).with_notification();
         let parts = self
             .client
-            .stream(&node.address, METHOD, request, FragmentPart::read);
+            .stream(&node.address, METHOD, body, FragmentPart::read);
         let failed = |_: &String| {
             metrics::counter!("hindsight_fragments_failed_total").increment(1);
         };
