@@ -33,8 +33,8 @@ use crate::scanned::{BYTES_SCANNED, DISTRIBUTED, ROWS_SCANNED};
 /// Bytes of a node's rows that are held until all have arrived. If the node fails before, its share runs here.
 const HELD_BYTES: usize = 32 << 20;
 
-/// How long the share of this node waits at most until those of the others were sent. The threads that send them may have to wait for a processor
-/// once this node scans, and the others wait with them.
+/// The longest time that the share of this node waits until those of the others are sent. The threads that send them may have to wait for a processor
+/// once this node scans, and the other nodes would wait, too.
 const WAIT: Duration = Duration::from_millis(5);
 
 /// What a node replies to its share.
@@ -393,4 +393,76 @@ impl ShareReader {
 
 fn external(error: StoreError) -> DataFusionError {
     DataFusionError::External(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::Schema;
+    use datafusion::physical_plan::empty::EmptyExec;
+    use futures::{future, stream};
+    use hindsight_kql::codec::PlanCodec;
+    use hindsight_store::NodeId;
+    use tokio::sync::oneshot;
+
+    use super::super::nodes::QueryNodes;
+    use super::super::testing::node;
+    use super::*;
+    use crate::deadline::Deadline;
+
+    /// A node that replies to nothing, and whose request is sent when the test says so.
+    #[derive(Debug)]
+    struct Slow(Mutex<Option<oneshot::Receiver<()>>>);
+
+    impl QueryNodes for Slow {
+        fn own(&self) -> Option<NodeId> {
+            Some(node(0).id)
+        }
+
+        fn others(&self) -> Vec<NodeRecord> {
+            vec![node(1)]
+        }
+
+        fn run(&self, _: &NodeRecord, _: FragmentRequest) -> FragmentCall {
+            let sent = match self.0.lock().take() {
+                Some(sent) => sent.map(|_| ()).boxed(),
+                None => future::pending().boxed(),
+            };
+            FragmentCall {
+                replies: stream::pending().boxed(),
+                sent,
+            }
+        }
+    }
+
+    /// The rows of the own share, which has none, beside a share whose request is sent when `sent` is ready; never without it.
+    fn own_share(sent: Option<oneshot::Receiver<()>>) -> SendableRecordBatchStream {
+        let nodes = Arc::new(Slow(Mutex::new(sent))) as Arc<dyn QueryNodes>;
+        let of = (
+            &Arc::from("a principal"),
+            Deadline::after(Duration::from_secs(60)),
+        );
+        let codec = Arc::new(PlanCodec::default());
+        let distribution = Distribution::over(&nodes, (0, 1), &codec, &[], of).unwrap();
+        let local: Arc<dyn ExecutionPlan> = Arc::new(EmptyExec::new(Arc::new(Schema::empty())));
+        let shares = vec![Share::new(node(1), Bytes::new())];
+        let exec = DistributedExec::new(&local, Arc::clone(&local), shares, distribution);
+        exec.execute(0, Arc::default()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_own_share_begins_when_the_others_are_sent() {
+        let (send, sent) = oneshot::channel();
+        let mut rows = own_share(Some(sent));
+        assert!(rows.next().now_or_never().is_none());
+        send.send(()).unwrap();
+        // Ready at once, not when a timer of the runtime says so.
+        assert!(matches!(rows.next().now_or_never(), Some(None)));
+    }
+
+    #[tokio::test]
+    async fn the_own_share_does_not_wait_for_a_node_that_cannot_be_reached() {
+        let mut rows = own_share(None);
+        let ended = tokio::time::timeout(Duration::from_secs(10), rows.next()).await;
+        assert!(ended.is_ok_and(|rows| rows.is_none()));
+    }
 }

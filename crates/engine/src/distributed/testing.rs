@@ -82,7 +82,7 @@ fn id(number: u128) -> NodeId {
         .unwrap()
 }
 
-fn node(number: u64) -> NodeRecord {
+pub(super) fn node(number: u64) -> NodeRecord {
     NodeRecord {
         id: id(u128::from(number)),
         number,
