@@ -77,7 +77,7 @@ impl Store {
         }
     }
 
-    /// Pins rows, which may be those of a copy, with the memory that it takes.
+    /// Pins rows, which may be those of a copy, with the memory that it takes. Without rows there is no lease, so the query has nothing to release.
     pub(crate) fn lease(
         &self,
         view: &View,
@@ -89,6 +89,13 @@ impl Store {
             .map(|(key, state)| (*key, [state.frozen.clone(), state.open.clone()]))
             .filter(|(_, parts)| parts.iter().any(|part| !part.list.is_empty()))
             .collect();
+        if held.is_empty() {
+            return Ok(HotReply::Open {
+                lease: Uuid::nil(),
+                sequence: view.sequence,
+                tables: Vec::new(),
+            });
+        }
         let tables = held.iter().map(|((app, table), parts)| {
             let chunks = || parts.iter().flat_map(|part| &part.list);
             HotTable {

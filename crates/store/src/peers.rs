@@ -44,9 +44,9 @@ pub struct HotTable {
 /// The reply of a node to a query that wants to read its memtable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HotReply {
-    /// The memtable is pinned.
+    /// The memtable is pinned, if it has rows.
     Open {
-        /// The name of the lease.
+        /// The name of the lease; nil if there are no rows.
         lease: Uuid,
         /// The last sequence of the node's log in it.
         sequence: u64,
@@ -183,7 +183,9 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        self.client.close(&self.node, self.lease);
+        if !self.lease.is_nil() {
+            self.client.close(&self.node, self.lease);
+        }
     }
 }
 

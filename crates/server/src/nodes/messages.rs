@@ -45,7 +45,7 @@ pub(super) struct OpenCopyRequest {
 /// The reply to [`OpenRequest`] and [`OpenCopyRequest`].
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OpenReply {
-    /// 1: the memtable is pinned; 2: rows after the position are sealed; 3: the node has yet to see a seal of its own, or
+    /// 1: the memtable is pinned, with a nil lease if it has no rows; 2: rows after the position are sealed; 3: the node has yet to see a seal of its own, or
     /// still reads the copy.
     #[prost(uint32, tag = "1")]
     pub(super) outcome: u32,

@@ -147,6 +147,7 @@ impl NodeClient for Wires {
     }
 
     fn close(&self, node: &NodeRecord, lease: Uuid) {
+        assert!(!lease.is_nil(), "a memtable without rows is not pinned");
         if let Ok(store) = self.find(node) {
             store.close_hot(lease);
         }
