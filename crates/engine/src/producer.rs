@@ -37,8 +37,8 @@ pub(crate) struct Limits {
 /// The environment of one query.
 pub(crate) struct Run {
     pub(crate) context: SessionContext,
-    /// Whether plans are adapted to the number of rows that they read.
-    pub(crate) adapts: bool,
+    /// Whether other nodes may run parts of the query.
+    pub(crate) distributes: bool,
     pub(crate) pool: Arc<QueryPool>,
     /// The memory of all queries in bytes, for messages.
     pub(crate) memory: usize,
@@ -191,9 +191,7 @@ impl ResultProducer {
                 plan
             }
         };
-        if self.run.adapts {
-            small::adapt(&mut state, &plan);
-        }
+        small::adapt(&mut state, &plan, self.run.distributes);
         let optimised = self.run.clock.elapsed();
         let plan = state
             .query_planner()

@@ -156,8 +156,7 @@ impl Executor {
         let results = Arc::new(pool.for_results());
         let distribution = self.distribution(&job);
         let run = Run {
-            // A part of a plan that other nodes run is found by its phases, of which a plan of one partition has none.
-            adapts: distribution.is_none(),
+            distributes: distribution.is_some(),
             context: self.context(Arc::clone(&reserved), distribution)?,
             pool,
             memory: self.memory,

@@ -26,12 +26,16 @@ struct Reads {
     joins: bool,
 }
 
-/// Adapts the settings of a session to the rows that a plan reads.
-pub(crate) fn adapt(state: &mut SessionState, plan: &LogicalPlan) {
+/// Adapts the settings of a session to the rows that a plan reads. `distributes` says whether other nodes may run parts of it. These parts are
+/// found by their phases, of which a plan that is not divided has none; the first rows by time are read by one node in any case.
+pub(crate) fn adapt(state: &mut SessionState, plan: &LogicalPlan, distributes: bool) {
     if returns_first_by_time(plan) {
         let options = state.config_mut().options_mut();
         undivide(options);
         options.execution.target_partitions = 1;
+        return;
+    }
+    if distributes {
         return;
     }
     let Some(reads) = Reads::of(plan).filter(|reads| reads.rows <= ONE_AFTER_SCANS) else {

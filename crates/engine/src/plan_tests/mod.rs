@@ -156,7 +156,7 @@ impl World {
     /// Runs a query with the settings that what it reads asks for.
     async fn run_adapted(&self, query: &str) -> Ran {
         let (context, mut state, plan) = self.optimised(query).await;
-        adapt(&mut state, &plan);
+        adapt(&mut state, &plan, false);
         let planner = Arc::clone(state.query_planner());
         let physical = planner.create_physical_plan(&plan, &state).await.unwrap();
         run_physical(physical, &context).await.unwrap()

@@ -2,7 +2,7 @@
 
 use super::group_by_codes::queries;
 use super::{World, minute};
-use crate::exec::small::returns_first_by_time;
+use crate::exec::small::{adapt, returns_first_by_time};
 
 /// A column cache that holds all.
 const CACHE: usize = 64 << 20;
@@ -69,5 +69,21 @@ async fn the_first_rows_by_time_are_read_by_one_partition() {
             ran.has("file_groups={1 group");
         }
         assert_eq!(ran.rows(), world.run(&query).await.rows(), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn plans_that_other_nodes_may_share_keep_their_phases() {
+    let world = World::new().await;
+    for (query, distributes, partitions) in [
+        ("requests | top 5 by timestamp desc", true, 1),
+        ("requests | top 5 by timestamp desc", false, 1),
+        ("requests | take 5 | count", true, 2),
+        ("requests | take 5 | count", false, 1),
+    ] {
+        let (_, mut state, plan) = world.optimised(query).await;
+        adapt(&mut state, &plan, distributes);
+        let found = state.config_options().execution.target_partitions;
+        assert_eq!(found, partitions, "{query}, distributes: {distributes}");
     }
 }
