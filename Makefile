@@ -144,7 +144,7 @@ bench-growth:
 	$(PYTHON) bench/growth.py
 
 ## Queries of one node and of each number of NODES over the same telemetry, each node with a processor, or with a quota of one where there are fewer
-## (docs/cluster.md).
+## (docs/cluster.md). It sends 40 million requests first, for 20 minutes to an hour.
 NODES ?= 2 3
 bench-cluster:
 	$(CARGO) build --release --bin hindsight

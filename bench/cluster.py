@@ -2,21 +2,27 @@
 """Queries of one node and of several: the same telemetry in two clusters, one of a single node and one of N nodes, each process on a
 processor of its own. A query runs at both in turn.
 
-usage: cluster.py [--nodes N …] [--requests N] [--runs N]
+usage: cluster.py [--nodes N …] [--requests N] [--runs N] [--kept FILE]
+       cluster.py --keep FILE [--requests N]
 
-The telemetry is sent to a node once. Each cluster has a copy of the catalogue that it left, and all read the same folder of segments. The cache of columns
-is small (`COLUMN_CACHE`), so columns are decoded from segments each time and the queries of `SCANS` are bound by their scans. A query takes until the last
-byte of its reply. `speedup` is the time of one node by that of N, of the medians; N is linear. `busy` is the processor time of one node, of the node of the
-query among N, and of the busiest other one: what the others do not take over, and what a node waits for, is in it. Small queries stay at one node: their
-ratio is what a cluster costs them.
+The telemetry is sent to a node once, which takes most of the time: for 40 million requests, the default, 20 minutes to an hour. `--keep` does
+that alone, describes the telemetry in a file and keeps it until its input ends; `--kept` measures with it, as often as wanted. Each cluster has a
+copy of the catalogue that it left, and all read the same folder of segments. The cache of columns is small (`COLUMN_CACHE`), so columns are
+decoded from segments each time and the queries of `SCANS` are bound by their scans. A query takes until the last byte of its reply. `speedup` is
+the time of one node by that of N, of the medians; N is linear. `busy` is the processor time of one node, of the node of the query among N, and of
+the busiest other one: what the others do not take over, and what a node waits for, is in it. Small queries stay at one node: their ratio is what
+a cluster costs them.
 
 Where there are fewer processors than nodes, each process of both clusters has an equal part of the processors in place of one processor (`processors.Quota`,
 for which this script must be root). A tenth of the processors is left for PostgreSQL and this script. HINDSIGHT_PROGRAM may name the program.
 """
 import argparse
 import contextlib
+import datetime
+import json
 import math
 import os
+import pathlib
 import statistics
 import sys
 import tempfile
@@ -59,24 +65,41 @@ class Database:
 class Filled:
     """Telemetry in a folder of segments and a catalogue."""
 
-    def __init__(self, stack, requests, end):
-        # They import the program's path, which has to be chosen before.
+    def __init__(self, postgres, objects, app, key, requests, end):
+        self.postgres, self.objects, self.app, self.key, self.requests, self.end = postgres, objects, app, key, requests, end
+
+    @classmethod
+    def new(cls, stack, requests):
+        # These import the program's path, which has to be chosen before.
         from postgres import Postgres
         from test_nodes import Node
-        self.requests = requests
-        self.postgres = stack.enter_context(Postgres())
-        self.objects = stack.enter_context(tempfile.TemporaryDirectory(prefix="hindsight-bench-"))
-        with Node(self.postgres, self.objects, "filler", log_filter="warn") as node:
-            app, self.key = node.new_app("bench")
-            self.app = app["appId"]
+        end = last_full_hour()
+        postgres = stack.enter_context(Postgres())
+        objects = stack.enter_context(tempfile.TemporaryDirectory(prefix="hindsight-bench-"))
+        with Node(postgres, objects, "filler", log_filter="warn") as node:
+            app, key = node.new_app("bench")
             service = Service(None, None, node.port)
             service.process = node.process
             service.fill(make_telemetry(app["instrumentationKey"], requests, end), connections=2)
             # Everything is in segments then.
             node.stop()
+        return cls(postgres, objects, app["appId"], key, requests, end)
+
+    @classmethod
+    def kept(cls, path):
+        """What a process that runs with `--keep` has described."""
+        from postgres import Running
+        found = json.loads(pathlib.Path(path).read_text())
+        end = datetime.datetime.fromisoformat(found.pop("end"))
+        return cls(Running(found.pop("postgres")), end=end, **found)
+
+    def description(self):
+        return json.dumps({"postgres": self.postgres.folder, "objects": self.objects, "app": self.app, "key": self.key,
+                           "requests": self.requests, "end": self.end.isoformat()})
 
     def copy(self, name):
         """A copy of the catalogue."""
+        name = f"{name}_{os.getpid()}"
         self.postgres.sql(f"CREATE DATABASE {name} TEMPLATE hindsight", "postgres")
         return Database(self.postgres, name)
 
@@ -175,13 +198,13 @@ def measure_small(one, many, end, runs):
         print(f"{name:24}{found.alone:12.1f}{found.together:14.1f}{found.together / found.alone:9.2f}", flush=True)
 
 
-def measure(filled, count, end, runs):
+def measure(filled, count, runs):
     with contextlib.ExitStack() as stack:
         one, many = (Cluster(stack, filled, f"{name}_{count}", places_of(stack, f"{name}-{count}", nodes, count))
                      for name, nodes in (("one", 1), ("many", count)))
         measure_scans(one, many, runs)
         sent = many.nodes[0].figure("hindsight_fragments_sent_total")
-        measure_small(one, many, end, runs * 3)
+        measure_small(one, many, filled.end, runs * 15)
         print(f"{sent:.0f} fragments were sent for scans, {many.nodes[0].figure('hindsight_fragments_sent_total') - sent:.0f} for small queries; "
               f"{many.nodes[0].figure('hindsight_fragments_failed_total'):.0f} failed", flush=True)
 
@@ -189,15 +212,20 @@ def measure(filled, count, end, runs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, nargs="+", default=[2])
-    parser.add_argument("--requests", type=int, default=1_000_000)
+    parser.add_argument("--requests", type=int, default=40_000_000)
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--keep", metavar="FILE")
+    parser.add_argument("--kept", metavar="FILE")
     arguments = parser.parse_args()
     process.choose_program("release")
-    end = last_full_hour()
     with contextlib.ExitStack() as stack:
-        filled = Filled(stack, arguments.requests, end)
+        filled = Filled.kept(arguments.kept) if arguments.kept else Filled.new(stack, arguments.requests)
+        if arguments.keep:
+            pathlib.Path(arguments.keep).write_text(filled.description())
+            sys.stdin.read()
+            return
         for count in arguments.nodes:
-            measure(filled, count, end, arguments.runs)
+            measure(filled, count, arguments.runs)
 
 
 if __name__ == "__main__":

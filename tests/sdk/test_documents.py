@@ -256,7 +256,7 @@ class Documents(unittest.TestCase):
 
             def create_database():
                 database.sql("DROP DATABASE hindsight", "postgres")
-                database.run("createdb", "--username=hindsight", f"--host={database.folder.name}", "hindsight")
+                database.run("createdb", "--username=hindsight", f"--host={database.folder}", "hindsight")
 
             create, export, *rest = commands(here(run))
             self.assertEqual(create, "createdb hindsight")
