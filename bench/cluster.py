@@ -98,7 +98,7 @@ class Filled:
                            "requests": self.requests, "end": self.end.isoformat()})
 
     def copy(self, name):
-        """A copy of the catalogue."""
+        """A copy of the catalogue. Several processes may measure with the same telemetry, one after the other."""
         name = f"{name}_{os.getpid()}"
         self.postgres.sql(f"CREATE DATABASE {name} TEMPLATE hindsight", "postgres")
         return Database(self.postgres, name)
@@ -214,8 +214,9 @@ def main():
     parser.add_argument("--nodes", type=int, nargs="+", default=[2])
     parser.add_argument("--requests", type=int, default=40_000_000)
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--keep", metavar="FILE")
-    parser.add_argument("--kept", metavar="FILE")
+    telemetry = parser.add_mutually_exclusive_group()
+    telemetry.add_argument("--keep", metavar="FILE")
+    telemetry.add_argument("--kept", metavar="FILE")
     arguments = parser.parse_args()
     process.choose_program("release")
     with contextlib.ExitStack() as stack:
