@@ -30,9 +30,10 @@ const READING: usize = 10;
 
 /// The rows of another node, pinned.
 enum Opened {
-    Memtable(Arc<Peer>),
-    /// The copy of its log, at a third node.
-    Copy(Arc<Peer>),
+    /// Its memtable, if that has rows.
+    Memtable(Option<Arc<Peer>>),
+    /// The copy of its log, at a third node, if that has rows.
+    Copy(Option<Arc<Peer>>),
     /// The copy of its log, at this node.
     OwnCopy(PinnedCopy),
 }
@@ -77,7 +78,7 @@ impl Store {
                 copied.push(node);
             }
             match opened {
-                Opened::Memtable(peer) | Opened::Copy(peer) => others.peers.push(peer),
+                Opened::Memtable(peer) | Opened::Copy(peer) => others.peers.extend(peer),
                 Opened::OwnCopy(copy) => others.copies.push(copy),
             }
         }
@@ -139,21 +140,22 @@ impl Store {
         }
     }
 
-    /// Pins the memtable of a node. The inner error is one of a node that replies.
+    /// Pins the memtable of a node, if that has rows. The inner error is one of a node that replies.
     async fn open_memtable(
         &self,
         node: &NodeRecord,
         lifetime: Duration,
-    ) -> Result<Result<Arc<Peer>>> {
+    ) -> Result<Result<Option<Arc<Peer>>>> {
         let client = self.client_of(node)?;
         Ok(
             match client.open(node, node.log_position, lifetime).await? {
-                HotReply::Open { lease, tables, .. } => Ok(Arc::new(Peer::new(
+                HotReply::Open { lease, tables } => Ok(Some(Arc::new(Peer::new(
                     client.clone(),
                     node.clone(),
                     lease,
                     tables,
-                ))),
+                )))),
+                HotReply::Empty => Ok(None),
                 HotReply::Gone => Err(failed(node, "has sealed while the query began")),
                 HotReply::Behind => Err(failed(node, "does not know of a seal of its own yet")),
             },
@@ -188,10 +190,11 @@ impl Store {
             };
             let client = self.client_of(holder)?;
             match client.open_copy(holder, lease, lifetime).await? {
-                HotReply::Open { lease, tables, .. } => {
+                HotReply::Open { lease, tables } => {
                     let peer = Peer::new(client.clone(), holder.clone(), lease, tables);
-                    return Ok(Some(Opened::Copy(Arc::new(peer))));
+                    return Ok(Some(Opened::Copy(Some(Arc::new(peer)))));
                 }
+                HotReply::Empty => return Ok(Some(Opened::Copy(None))),
                 HotReply::Gone => return Ok(None),
                 HotReply::Behind => {}
             }

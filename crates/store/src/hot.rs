@@ -90,11 +90,7 @@ impl Store {
             .filter(|(_, parts)| parts.iter().any(|part| !part.list.is_empty()))
             .collect();
         if held.is_empty() {
-            return Ok(HotReply::Open {
-                lease: Uuid::nil(),
-                sequence: view.sequence,
-                tables: Vec::new(),
-            });
+            return Ok(HotReply::Empty);
         }
         let tables = held.iter().map(|((app, table), parts)| {
             let chunks = || parts.iter().flat_map(|part| &part.list);
@@ -109,7 +105,6 @@ impl Store {
         let lease = time_ordered_id(self.config.clock.now_ticks());
         let reply = HotReply::Open {
             lease,
-            sequence: view.sequence,
             tables: tables.collect(),
         };
         let mut leases = self.nodes.leases.lock();

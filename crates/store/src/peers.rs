@@ -44,15 +44,15 @@ pub struct HotTable {
 /// The reply of a node to a query that wants to read its memtable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HotReply {
-    /// The memtable is pinned, if it has rows.
+    /// The memtable is pinned.
     Open {
-        /// The name of the lease; nil if there are no rows.
+        /// The name of the lease.
         lease: Uuid,
-        /// The last sequence of the node's log in it.
-        sequence: u64,
         /// Its tables.
         tables: Vec<HotTable>,
     },
+    /// The memtable has no rows, so nothing is pinned.
+    Empty,
     /// Some rows after the position that the query knows lie in segments: it has to read the catalogue again.
     Gone,
     /// The node has not yet seen that the catalogue lists a seal of its own, or has not read a copy yet.
@@ -183,9 +183,7 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        if !self.lease.is_nil() {
-            self.client.close(&self.node, self.lease);
-        }
+        self.client.close(&self.node, self.lease);
     }
 }
 

@@ -51,8 +51,7 @@ pub(super) struct OpenReply {
     pub(super) outcome: u32,
     #[prost(string, tag = "2")]
     pub(super) lease: String,
-    #[prost(uint64, tag = "3")]
-    pub(super) sequence: u64,
+    // Tag 3 was the last sequence of the log, which no node has read.
     #[prost(message, repeated, tag = "4")]
     pub(super) tables: Vec<TableMessage>,
 }
@@ -190,19 +189,16 @@ impl From<HotReply> for OpenReply {
             outcome,
             ..OpenReply::default()
         };
+        let open = |lease: Uuid, tables: &[HotTable]| OpenReply {
+            outcome: OPEN,
+            lease: lease.to_string(),
+            tables: tables.iter().map(TableMessage::of).collect(),
+        };
         match reply {
             HotReply::Gone => outcome(GONE),
             HotReply::Behind => outcome(BEHIND),
-            HotReply::Open {
-                lease,
-                sequence,
-                tables,
-            } => OpenReply {
-                outcome: OPEN,
-                lease: lease.to_string(),
-                sequence,
-                tables: tables.iter().map(TableMessage::of).collect(),
-            },
+            HotReply::Open { lease, tables } => open(lease, &tables),
+            HotReply::Empty => open(Uuid::nil(), &[]),
         }
     }
 }
@@ -210,20 +206,21 @@ impl From<HotReply> for OpenReply {
 impl OpenReply {
     /// The reply; `None` if a field has no meaning.
     pub(super) fn read(self) -> Option<HotReply> {
-        Some(match self.outcome {
-            OPEN => HotReply::Open {
-                lease: self.lease.parse().ok()?,
-                sequence: self.sequence,
-                tables: self
-                    .tables
-                    .iter()
-                    .map(TableMessage::read)
-                    .collect::<Option<_>>()?,
-            },
-            GONE => HotReply::Gone,
-            BEHIND => HotReply::Behind,
-            _ => return None,
-        })
+        match self.outcome {
+            OPEN => {
+                let lease: Uuid = self.lease.parse().ok()?;
+                let tables = self.tables.iter().map(TableMessage::read);
+                let tables = tables.collect::<Option<Vec<_>>>()?;
+                match (lease.is_nil(), tables.is_empty()) {
+                    (false, _) => Some(HotReply::Open { lease, tables }),
+                    (true, true) => Some(HotReply::Empty),
+                    (true, false) => None,
+                }
+            }
+            GONE => Some(HotReply::Gone),
+            BEHIND => Some(HotReply::Behind),
+            _ => None,
+        }
     }
 }
 
@@ -295,10 +292,14 @@ mod tests {
         };
         let open = HotReply::Open {
             lease: Uuid::from_u128(8),
-            sequence: u64::MAX,
             tables: vec![table],
         };
-        for reply in [HotReply::Gone, HotReply::Behind, open] {
+        let rows_without_a_lease = OpenReply {
+            lease: Uuid::nil().to_string(),
+            ..OpenReply::from(open.clone())
+        };
+        assert_eq!(rows_without_a_lease.read(), None);
+        for reply in [HotReply::Gone, HotReply::Behind, HotReply::Empty, open] {
             let bytes = OpenReply::from(reply.clone()).encode_to_vec();
             let read = OpenReply::decode(bytes.as_slice()).unwrap();
             assert_eq!(read.read(), Some(reply));
