@@ -1,6 +1,7 @@
 //! The latest rows of groups: a scan under an aggregation that needs no other rows returns few others.
 
 use std::collections::{HashMap, HashSet};
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,9 +24,16 @@ pub(super) struct Latest {
     /// The names of the text columns that are the keys, and that of the times, none of which is null.
     keys: Vec<String>,
     time: String,
-    found: Mutex<HashMap<Texts, i64>>,
+    found: Mutex<Found>,
     /// The partitions that were opened. One that is opened again belongs to another run of the plan, which has no such rows before it.
     opened: Mutex<HashSet<usize>>,
+}
+
+/// The latest time that was found for each combination of texts, and how often one changed.
+#[derive(Debug, Default)]
+struct Found {
+    times: HashMap<Texts, i64>,
+    changes: u64,
 }
 
 /// Latest rows in the terms of a scan.
@@ -43,8 +51,10 @@ pub(super) struct LatestTest {
     latest: Arc<Latest>,
     keys: Vec<Key>,
     times: Int64Array,
-    /// The latest time that was found for each combination of codes.
+    /// The latest time that was found for each combination of codes, after this many changes.
     best: Vec<i64>,
+    changes: u64,
+    has_begun: bool,
 }
 
 #[derive(Debug)]
@@ -107,21 +117,32 @@ impl LatestPlan {
             latest: Arc::clone(&self.latest),
             keys,
             times: times.clone(),
-            best: Vec::new(),
+            best: vec![i64::MIN; combinations],
+            changes: 0,
+            has_begun: false,
         };
-        let found = test.latest.found.lock();
-        let best = |combination| {
-            let known = found.get(&test.texts(combination));
-            known.copied().unwrap_or(i64::MIN)
-        };
-        let best = (0..combinations).map(best).collect();
-        drop(found);
-        test.best = best;
+        test.read();
         Some(test)
     }
 }
 
 impl LatestTest {
+    /// Reads what all scans have found, if that has changed.
+    fn read(&mut self) {
+        let found = self.latest.found.lock();
+        if self.changes == found.changes {
+            return;
+        }
+        let best = |combination| {
+            let known = found.times.get(&self.texts(combination));
+            known.copied().unwrap_or(i64::MIN)
+        };
+        let best = (0..self.best.len()).map(best).collect();
+        let changes = found.changes;
+        drop(found);
+        (self.best, self.changes) = (best, changes);
+    }
+
     /// Whether a row at this time or before may be later than what was found.
     pub(super) fn may_have(&self, time: i64) -> bool {
         self.best.iter().any(|best| time > *best)
@@ -133,6 +154,10 @@ impl LatestTest {
         rows: &Range<usize>,
         selected: Option<&BooleanArray>,
     ) -> Result<BooleanArray> {
+        // The test may have been made while another segment was read.
+        if !mem::replace(&mut self.has_begun, true) {
+            self.read();
+        }
         let mut combinations = vec![0_usize; rows.len()];
         for key in &self.keys {
             let Some(codes) = key.column.codes(rows, None)? else {
@@ -162,12 +187,17 @@ impl LatestTest {
     }
 
     fn publish(&self, changed: HashSet<usize>) {
+        if changed.is_empty() {
+            return;
+        }
         let mut found = self.latest.found.lock();
+        found.changes += 1;
         for combination in changed {
             let Some(best) = self.best.get(combination) else {
                 continue;
             };
-            let known = found.entry(self.texts(combination)).or_insert(i64::MIN);
+            let known = found.times.entry(self.texts(combination));
+            let known = known.or_insert(i64::MIN);
             *known = (*known).max(*best);
         }
     }
@@ -181,5 +211,46 @@ impl LatestTest {
             values.is_valid(code).then(|| values.value(code).into())
         });
         texts.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::StringViewArray;
+    use arrow::datatypes::{DataType, Field};
+
+    use super::*;
+
+    const ROWS: Range<usize> = 0..4;
+
+    /// The rows of a row group with a key and a time; each of two keys has two rows.
+    fn columns(times: [i64; 4]) -> Columns {
+        let keys: ArrayRef = Arc::new(StringViewArray::from(vec!["a", "b", "a", "b"]));
+        let times: ArrayRef = Arc::new(Int64Array::from(times.to_vec()));
+        let column = |array: &ArrayRef| Arc::new(CachedColumn::of(array).unwrap().0);
+        Columns::from([(0, column(&keys)), (1, column(&times))])
+    }
+
+    fn selected(test: &mut LatestTest) -> Vec<bool> {
+        let rows = test.select(&ROWS, None).unwrap();
+        rows.values().iter().collect()
+    }
+
+    #[test]
+    fn a_test_that_is_made_early_knows_what_is_found_before_it_begins() {
+        let schema = Schema::new(vec![
+            Field::new("key", DataType::Utf8View, false),
+            Field::new("time", DataType::Int64, false),
+        ]);
+        let latest = Arc::new(Latest::new(vec!["key".to_owned()], "time".to_owned()));
+        let plan = latest.open(0, &schema).unwrap();
+        let mut first = plan.test(&columns([5, 8, 6, 7])).unwrap();
+        let mut second = plan.test(&columns([6, 8, 3, 9])).unwrap();
+        assert!(second.may_have(9));
+        assert_eq!(selected(&mut first), [true, true, true, false]);
+        assert_eq!(selected(&mut second), [false, false, false, true]);
+        let third = plan.test(&columns([1, 2, 3, 4])).unwrap();
+        assert!(third.may_have(7));
+        assert!(!third.may_have(6));
     }
 }
