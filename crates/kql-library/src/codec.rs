@@ -7,8 +7,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use datafusion::common::ScalarValue;
-use datafusion::functions::all_default_functions;
-use datafusion::functions_aggregate::all_default_aggregate_functions;
+use datafusion::functions::core::{coalesce, get_field};
+use datafusion::functions::math::sqrt;
+use datafusion::functions_aggregate::bit_and_or_xor::{bit_and_udaf, bit_or_udaf, bit_xor_udaf};
+use datafusion::functions_aggregate::count::count_udaf;
+use datafusion::functions_aggregate::covariance::{covar_pop_udaf, covar_samp_udaf};
+use datafusion::functions_aggregate::first_last::first_value_udaf;
+use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
+use datafusion::functions_aggregate::sum::sum_udaf;
+use datafusion::functions_aggregate::variance::{var_pop_udaf, var_samp_udaf};
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use hindsight_kql_types::ScalarType;
 use prost::Message;
@@ -139,15 +146,33 @@ struct AggregateMessage {
     datafusion: String,
 }
 
+/// The functions of DataFusion that plans of KQL have. A list of all of them would keep each in the program.
 static DATAFUSION_FUNCTIONS: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
-    let all = all_default_functions().into_iter();
-    all.map(|function| (function.name().to_owned(), function))
+    let functions = [coalesce(), get_field(), sqrt()].into_iter();
+    functions
+        .map(|function| (function.name().to_owned(), function))
         .collect()
 });
 
+/// The aggregates of DataFusion that plans of KQL have.
 static DATAFUSION_AGGREGATES: LazyLock<HashMap<String, Arc<AggregateUDF>>> = LazyLock::new(|| {
-    let all = all_default_aggregate_functions().into_iter();
-    all.map(|function| (function.name().to_owned(), function))
+    let aggregates = [
+        bit_and_udaf(),
+        bit_or_udaf(),
+        bit_xor_udaf(),
+        count_udaf(),
+        covar_pop_udaf(),
+        covar_samp_udaf(),
+        first_value_udaf(),
+        max_udaf(),
+        min_udaf(),
+        sum_udaf(),
+        var_pop_udaf(),
+        var_samp_udaf(),
+    ];
+    aggregates
+        .into_iter()
+        .map(|aggregate| (aggregate.name().to_owned(), aggregate))
         .collect()
 });
 

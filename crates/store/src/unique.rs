@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
+use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{ident, lit};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::StreamExt;
@@ -77,7 +78,11 @@ async fn known(
     let due: HashSet<Identity> = identities(batch).collect();
     let mut known = HashSet::new();
     let provider = snapshot.table(&[app], table);
-    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+    // Without functions and file formats, which the query does not use: DataFusion's defaults would keep all of them in the program.
+    let state = SessionStateBuilder::new()
+        .with_config(SessionConfig::new().with_target_partitions(1))
+        .build();
+    let session = SessionContext::new_with_state(state);
     let times = ident(TIMESTAMP)
         .gt_eq(lit(from))
         .and(ident(TIMESTAMP).lt_eq(lit(to)));
