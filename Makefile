@@ -128,7 +128,7 @@ bench:
 	HINDSIGHT_PROGRAM=$(abspath $(BUILT)/release/hindsight) $(PYTHON) tests/portal/run.py times || [ $$? = 77 ]
 	$(PYTHON) bench/otlp.py
 
-## Times the 14 queries on two builds in turn, and fails if one became more than a quarter slower: `make bench-compare OLD=path`.
+## Times 35 queries on two builds in turn, and fails if one became more than a quarter slower: `make bench-compare OLD=path`.
 NEW ?= $(BUILT)/release/hindsight
 bench-compare:
 	$(PYTHON) bench/compare.py $(OLD) $(NEW)

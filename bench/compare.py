@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares two builds of Hindsight: fills each with the same telemetry and times the 14 queries in turn.
+"""Compares two builds of Hindsight: fills each with the same telemetry, and times the 14 queries of the benchmark, the everyday ones and those
+for other operators in turn.
 
 usage: compare.py OLD NEW [--requests N] [--runs N]
 OLD and NEW are programs. Each query is run by OLD, then by NEW, then by OLD again, so that a machine whose speed drifts slows both.
@@ -59,7 +60,7 @@ def main():
             sides.append(fill(program.resolve(), port, args.requests, end))
         print(f"query {'old ms':>10} {'new ms':>10} {'ratio':>7}")
         ratios = []
-        for name, query in queries.kql(end).items():
+        for name, query in {**queries.kql(end), **queries.everyday(end), **queries.operators()}.items():
             old, new = in_turn(sides, query, args.runs)
             if new / old > SLOWER:
                 # One disturbance of the machine is no regression.

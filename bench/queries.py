@@ -1,4 +1,5 @@
-"""The 14 benchmark queries and eight everyday ones in KQL, and in SQL for DuckDB, chDB and MergeTree over the same rows.
+"""The 14 benchmark queries and eight everyday ones in KQL, and in SQL for DuckDB, chDB and MergeTree over the same rows; and queries for other operators in
+KQL alone.
 
 In a segment `timestamp` is an Int64 of 100 ns ticks since 0001-01-01, and frequent keys of property bags are
 columns `customDimensions.<key>`.
@@ -57,6 +58,29 @@ def everyday(end):
         "E6": f"dependencies | where timestamp >= {day} | summarize p = percentile(duration, 95), c = count() by target | sort by p",
         "E7": "requests | where session_Id == 's42-2' | project timestamp, name, duration | sort by timestamp asc",
         "E8": "requests | where url contains '/api/42' | summarize u = dcount(user_Id) by client_CountryOrRegion",
+    }
+
+
+def operators():
+    """Queries for operators and functions that neither of the others has."""
+    return {
+        "O1": "requests | join kind=inner (dependencies | project operation_Id, spent = duration) on operation_Id "
+              "| summarize count(), avg(spent)",
+        "O2": "requests | project timestamp, duration, id | sort by duration asc, id asc | extend gap = duration - prev(duration) "
+              "| summarize max(gap)",
+        "O3": "requests | summarize c = count() by user_Id, session_Id | summarize max(c), count()",
+        "O4": "traces | parse message with * 'after ' ms:long ' ms' * | summarize sum(ms), count()",
+        "O5": "requests | mv-expand key = bag_keys(customDimensions) to typeof(string) | summarize count() by key",
+        "O6": "requests | make-series c = count() default=0 on timestamp step 1h by cloud_RoleName "
+              "| extend smooth = series_fir(c, repeat(1, 5)) | project cloud_RoleName, total = toreal(series_stats_dynamic(smooth).sum)",
+        "O7": "requests | extend part = tostring(split(tolower(url), '/')[3]) | summarize count(), dcount(part)",
+        "O8": r"traces | where message matches regex @'after \d+7 ms' | count",
+        "O9": "union requests, dependencies | summarize countif(success == 'True'), avg(duration) by itemType",
+        "O10": "requests | distinct name, resultCode, cloud_RoleName, client_CountryOrRegion | count",
+        "O11": "requests | take 5000",
+        "O12": "requests | summarize arg_max(timestamp, *) by user_Id | count",
+        "O13": "requests | extend answer = strcat(resultCode, ' in ', format_timespan(1ms * tolong(duration), 's.fff')) "
+               "| summarize count() by answer | count",
     }
 
 
