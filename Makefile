@@ -7,7 +7,7 @@ LISTEN ?= 127.0.0.1:2020
 # Where Cargo builds.
 BUILT := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth bench-cluster upgrade-test ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove mutants
+.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth bench-cluster upgrade-test ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packaged-program packages-test random-queries fuzz api-fuzz deny prove mutants
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -59,10 +59,17 @@ portal-test:
 
 ## The packages of the release program, in target/packages: a wheel, npm packages, a Debian package, a Helm chart, and the context of a
 ## container image (packaging/README.md). Then each is installed on a clean root, from its file, and started.
-packages:
-	$(CARGO) build --profile dist --bin hindsight
-	$(PYTHON) packaging/build.py $(BUILT)/dist/hindsight target/packages
+packages: packaged-program
+	$(PYTHON) packaging/build.py --at-most 60 $(BUILT)/dist/hindsight target/packages
 	HINDSIGHT_PROGRAM=$(abspath $(BUILT)/dist/hindsight) $(PYTHON) tests/packages/run.py
+
+## The program of packages, in target/dist (packaging/README.md, "Size"): without paths of this machine, equal functions once, packed relocations, which
+## glibc knows since 2.36, and AES-GCM for AVX2 and not for AVX-512 too. A linker that can fold functions is needed, such as that of Rust for this platform.
+REMAPPED := $(CURDIR) $(wildcard $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src/*)
+packaged-program: export RUSTFLAGS := $(REMAPPED:%=--remap-path-prefix=%=)
+packaged-program: export AWS_LC_SYS_CFLAGS := -DMY_ASSEMBLER_IS_TOO_OLD_FOR_512AVX
+packaged-program:
+	$(CARGO) rustc --profile dist --package hindsight-server --bin hindsight -- -C link-arg=-Wl,--icf=all -C link-arg=-Wl,-z,pack-relative-relocs
 
 ## Only the tests of packages, of the program that the integration tests were built with.
 packages-test:

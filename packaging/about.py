@@ -11,6 +11,8 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SUMMARY = "Application Insights on your own machine: ingestion, KQL, the query API and a portal in one program"
 LICENCE = "Apache-2.0"
+#: The first version of the C library that knows packed relocations.
+PACKED_RELOCATIONS = (2, 36)
 #: The time of all files in archives: ZIP has none before 1980.
 TIME = int(os.environ.get("SOURCE_DATE_EPOCH", 315_532_800))
 
@@ -26,8 +28,11 @@ class Program:
         self.path.chmod(0o755)
         said = subprocess.check_output([self.path, "--version"], text=True)
         self.version = re.fullmatch(r"hindsight (\d+\.\d+\.\d+)\n", said).group(1)
-        needed = re.findall(rb"GLIBC_(\d+)\.(\d+)", self.path.read_bytes())
-        self.libc = "glibc {}.{}".format(*max((int(major), int(minor)) for major, minor in needed))
+        content = self.path.read_bytes()
+        needed = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", content)]
+        if b"GLIBC_ABI_DT_RELR" in content:
+            needed.append(PACKED_RELOCATIONS)
+        self.libc = "glibc {}.{}".format(*max(needed))
 
     @property
     def libc_tag(self):
