@@ -68,6 +68,8 @@ packages: packaged-program
 REMAPPED := $(CURDIR) $(wildcard $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src/*)
 packaged-program: export RUSTFLAGS := $(REMAPPED:%=--remap-path-prefix=%=)
 packaged-program: export AWS_LC_SYS_CFLAGS := -DMY_ASSEMBLER_IS_TOO_OLD_FOR_512AVX
+# The time that mimalloc says it was compiled at.
+packaged-program: export SOURCE_DATE_EPOCH ?= 315532800
 packaged-program:
 	$(CARGO) rustc --profile dist --package hindsight-server --bin hindsight -- -C link-arg=-Wl,--icf=all -C link-arg=-Wl,-z,pack-relative-relocs
 
