@@ -57,14 +57,14 @@ portal-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
 
-## The packages of the release program, in target/packages: a wheel, npm packages, a Debian package, a Helm chart, and the context of a
+## The packages, in target/packages: a wheel, npm packages, a Debian package, a Helm chart, and the context of a
 ## container image (packaging/README.md). Then each is installed on a clean root, from its file, and started.
 packages: packaged-program
 	$(PYTHON) packaging/build.py --at-most 60 $(BUILT)/dist/hindsight target/packages
 	HINDSIGHT_PROGRAM=$(abspath $(BUILT)/dist/hindsight) $(PYTHON) tests/packages/run.py
 
-## The program of packages, in target/dist (packaging/README.md, "Size"): without paths of this machine, equal functions once, packed relocations, which
-## glibc knows since 2.36, and AES-GCM for AVX2 and not for AVX-512 too. A linker that can fold functions is needed, such as that of Rust for this platform.
+## The program of packages, in target/dist (packaging/README.md, "Size"): without paths of this machine, with identical code folding (ICF), packed
+## relative relocations (RELR, glibc 2.36), and AES-GCM without AVX-512. A linker with ICF is needed: LLD, which Rust has for this platform, or mold.
 REMAPPED := $(CURDIR) $(wildcard $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src/*)
 packaged-program: export RUSTFLAGS := $(REMAPPED:%=--remap-path-prefix=%=)
 packaged-program: export AWS_LC_SYS_CFLAGS := -DMY_ASSEMBLER_IS_TOO_OLD_FOR_512AVX
