@@ -11,8 +11,8 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SUMMARY = "Application Insights on your own machine: ingestion, KQL, the query API and a portal in one program"
 LICENCE = "Apache-2.0"
-#: The first version of the C library that knows packed relocations.
-PACKED_RELOCATIONS = (2, 36)
+#: The first version of glibc that reads packed relative relocations (RELR).
+RELR = (2, 36)
 #: The time of all files in archives: ZIP has none before 1980.
 TIME = int(os.environ.get("SOURCE_DATE_EPOCH", 315_532_800))
 
@@ -28,16 +28,20 @@ class Program:
         self.path.chmod(0o755)
         said = subprocess.check_output([self.path, "--version"], text=True)
         self.version = re.fullmatch(r"hindsight (\d+\.\d+\.\d+)\n", said).group(1)
-        content = self.path.read_bytes()
-        needed = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", content)]
-        if b"GLIBC_ABI_DT_RELR" in content:
-            needed.append(PACKED_RELOCATIONS)
-        self.libc = "glibc {}.{}".format(*max(needed))
+        self.libc = libc_of(self.path.read_bytes())
 
     @property
     def libc_tag(self):
         """The least version of the C library, as names of wheels have it: `2_35`."""
         return self.libc.removeprefix("glibc ").replace(".", "_")
+
+
+def libc_of(content):
+    """The least version of glibc that a program with these bytes runs with: `glibc 2.35`."""
+    needed = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", content)]
+    if b"GLIBC_ABI_DT_RELR" in content:
+        needed.append(RELR)
+    return "glibc {}.{}".format(*max(needed))
 
 
 def tar(entries):

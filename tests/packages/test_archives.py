@@ -28,6 +28,13 @@ class Archives(Package):
         about = types.SimpleNamespace(path=program, version="1.2.3", libc="glibc 2.35", libc_tag="2_35")
         return [make(about, folder) for make in (wheel.make, npm.make_platform, npm.make_launcher, debian.make, helm.make)]
 
+    def test_the_least_glibc_is_that_of_symbols_and_of_relocations(self):
+        import about
+        symbols = b"GLIBC_2.4\0GLIBC_2.35\0GLIBC_2.17\0"
+        self.assertEqual(about.libc_of(symbols), "glibc 2.35")
+        self.assertEqual(about.libc_of(symbols + b"GLIBC_ABI_DT_RELR\0"), "glibc 2.36")
+        self.assertEqual(about.libc_of(symbols + b"GLIBC_ABI_DT_RELR\0GLIBC_2.38\0"), "glibc 2.38")
+
     def test_the_same_program_gives_the_same_bytes(self):
         first, second = self.made("first"), self.made("second")
         self.assertEqual([path.name for path in first], [path.name for path in second])
