@@ -196,7 +196,7 @@ impl FunctionCodec {
     /// The message of a scalar function.
     ///
     /// # Errors
-    /// The function is neither one of this program nor one of DataFusion's own.
+    /// The function is neither one of this program nor one of DataFusion that plans have.
     pub fn encode(&self, function: &ScalarUDF) -> Result<Vec<u8>, CodecError> {
         let message = FunctionMessage {
             version: VERSION,
@@ -299,7 +299,7 @@ fn kernel(id: KernelId, call: &Call) -> Result<ScalarUDF, CodecError> {
 /// The message of an aggregate function.
 ///
 /// # Errors
-/// The function is neither one of this program nor one of DataFusion's own.
+/// The function is neither one of this program nor one of DataFusion that plans have.
 pub fn encode_aggregate(function: &AggregateUDF) -> Result<Vec<u8>, CodecError> {
     let description = description_of(function).cloned();
     let datafusion = match &description {
