@@ -1,11 +1,11 @@
 //! Arbitrary payloads through the mapping: what the fuzz target `otlp` and tests over mutated payloads call.
 
-use hindsight_rows::{AppColumns, Window};
+use hindsight_rows::{AppColumns, Owner, Window};
 use hindsight_store::AppId;
 
 use crate::{
-    Context, DimensionRules, Encoding, MapError, Owner, ResourceDimensions, Series, SeriesLimits,
-    Signal, Sink, decode, map, outline,
+    Context, DimensionRules, Encoding, MapError, ResourceDimensions, Series, SeriesLimits, Signal,
+    Sink, decode, map, outline,
 };
 
 /// Bytes that the texts of the rows may have.

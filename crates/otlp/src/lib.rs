@@ -37,7 +37,7 @@ use std::borrow::Cow;
 
 pub use context::{Browser, Context};
 pub use error::{Malformed, Rejection};
-pub use payload::{MapError, Owner, Report, ResourceOutline, Sink, map, outline};
+pub use payload::{MapError, Report, ResourceOutline, Sink, map, outline};
 pub use rules::{DimensionRules, ResourceDimensions};
 pub use series::{Changes, Series, SeriesLimits, Staged};
 pub use signal::Signal;

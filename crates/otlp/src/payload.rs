@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hindsight_kql_types::BagBuilder;
-use hindsight_rows::{AppColumns, Gathered};
+use hindsight_rows::{Gathered, Owner};
 use hindsight_store::AppId;
 
 use crate::context::{Context, Origin};
@@ -75,15 +75,6 @@ fn outline_of(signal: Signal, message: &[u8]) -> Result<ResourceOutline<'_>, Mal
     }
     found.repeated = resource.len() + longest;
     Ok(found)
-}
-
-/// The application that takes the items of a resource.
-#[derive(Debug, Clone, Copy)]
-pub struct Owner<'a> {
-    /// Its identity.
-    pub app: AppId,
-    /// Its columns.
-    pub columns: AppColumns<'a>,
 }
 
 /// What became of the items of a request.

@@ -21,6 +21,6 @@ pub use duration::{bucket, clock_milliseconds};
 pub use exception::{Exception, Frame};
 pub use gathered::{AppBatches, Gathered};
 pub use metric::{Point, counter};
-pub use row::{AppColumns, Row, Tags, Thrown};
+pub use row::{AppColumns, Owner, Row, Tags, Thrown};
 pub use sampling::{MIN_SAMPLE_RATE, item_count};
 pub use window::{OutsideWindow, Window};

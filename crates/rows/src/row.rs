@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use hindsight_store::AppId;
+
 use super::duration::bucket;
 
 /// The values of an item's columns. Which of them are stored is decided by the table's schema.
@@ -126,6 +128,15 @@ pub struct AppColumns<'a> {
     pub ikey: &'a str,
     /// `_ResourceId`
     pub resource_id: &'a str,
+}
+
+/// The application that takes an item.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner<'a> {
+    /// Its identity.
+    pub app: AppId,
+    /// Its columns.
+    pub columns: AppColumns<'a>,
 }
 
 /// The context columns.

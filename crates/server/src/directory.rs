@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hindsight_identity::Rights;
+use hindsight_rows::{AppColumns, Owner};
 use hindsight_store::{AppId, Catalogue, KeyRecord, StoreError, Tier};
 use parking_lot::RwLock;
 use tokio::time::Instant;
@@ -42,6 +43,21 @@ pub(crate) struct AppRecord {
     pub(crate) tier: Tier,
     /// Bytes that it may send in a day.
     pub(crate) daily_cap_bytes: Option<u64>,
+}
+
+impl AppRecord {
+    /// What its rows have of it.
+    pub(crate) fn owner(&self) -> Owner<'_> {
+        Owner {
+            app: self.id,
+            columns: AppColumns {
+                id: &self.id_text,
+                name: &self.name,
+                ikey: &self.ikey,
+                resource_id: &self.resource_id,
+            },
+        }
+    }
 }
 
 /// The catalogue's content at one moment.
@@ -94,9 +110,9 @@ impl Snapshot {
     }
 
     /// The application that telemetry with this instrumentation key belongs to.
-    pub(crate) fn by_ikey(&self, ikey: &str) -> Option<Arc<AppRecord>> {
+    pub(crate) fn by_ikey(&self, ikey: &str) -> Option<&Arc<AppRecord>> {
         let ikey = Uuid::parse_str(ikey.trim()).ok()?;
-        self.apps.get(self.ikeys.get(&ikey)?).cloned()
+        self.apps.get(self.ikeys.get(&ikey)?)
     }
 
     /// The roles of a user or client; `None` if there is none with this id.

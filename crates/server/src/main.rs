@@ -13,7 +13,6 @@ mod directory;
 mod engine;
 mod error;
 mod import;
-mod ingest;
 mod intake;
 mod live;
 mod middleware;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use hindsight_ingest::Sender;
 use hindsight_otlp::{Encoding, Signal};
 use hindsight_store::Application;
 use jiff::SignedDuration;
@@ -11,7 +12,6 @@ use tokio::sync::watch;
 use super::listen::stopped;
 use crate::app::{App, create_app};
 use crate::demo::{LIVE_STEP, Sent, Shop, bodies};
-use crate::ingest::Sender;
 use crate::intake::otlp::Export;
 use crate::intake::{self, PackedBody};
 

@@ -4,9 +4,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::bail;
+use hindsight_ingest::{Next, is_separator, next_item};
 use indicatif::ProgressBar;
-
-use crate::ingest::{Next, is_separator, next_item};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 256 << 10;

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use hindsight_ingest::ItemError;
+use hindsight_ingest::body::Codec;
 use hindsight_rows::AppColumns;
 use hindsight_store::{AppendRequest, RetentionRules, StoreError, Table};
 
 use super::{
-    PackedBody, Refused, decoding, decompress, expected_memory, memory, no_memory, ticks,
+    PackedBody, Refused, Verdict, decoding, decompress, expected_memory, memory, no_memory, ticks,
     unavailable, unreachable, with_share,
 };
 use crate::app::App;
@@ -15,8 +17,6 @@ use crate::bodies::Owner;
 use crate::bodies::shares::{NoMemory, Share};
 use crate::directory::AppRecord;
 use crate::import::columns::{self, ImportRules, Imported};
-use crate::ingest::body::Codec;
-use crate::ingest::{ItemError, Verdict};
 
 /// How much longer than an item as it is sent its line may be: several columns may repeat one of its texts.
 const LINE_FACTOR: usize = 4;

@@ -7,16 +7,20 @@ mod import;
 pub(crate) mod otlp;
 pub(crate) mod series;
 mod track;
+mod verdict;
 
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use hindsight_identity::Right;
+use hindsight_ingest::KeyRefusal;
+use hindsight_ingest::body::{self, BodyError, Codec};
 use hindsight_rows::{AppBatches, Window};
 use hindsight_store::{AppendRequest, StoreError, Table};
 
 pub(crate) use import::{ImportOutcome, import};
 pub(crate) use track::{Full, take};
+pub(crate) use verdict::Verdict;
 
 use crate::app::App;
 use crate::auth::Principal;
@@ -25,8 +29,6 @@ use crate::bodies::receiving::Arriving;
 use crate::bodies::shares::{NoMemory, Place, Share};
 use crate::config::Settings;
 use crate::directory::{AppRecord, Snapshot};
-use crate::ingest::body::{self, BodyError, Codec};
-use crate::ingest::{KeyRefusal, Verdict};
 use crate::moderation;
 
 /// Ticks of 100 ns.
@@ -201,13 +203,13 @@ async fn decoding<T: Send + 'static>(
 }
 
 /// The application of an instrumentation key, if it takes telemetry now.
-fn find_app(
+fn find_app<'d>(
     app: &App,
-    directory: &Snapshot,
+    directory: &'d Snapshot,
     principal: Option<&Principal>,
     ikey: &str,
     now: i64,
-) -> Result<Arc<AppRecord>, KeyRefusal> {
+) -> Result<&'d AppRecord, KeyRefusal> {
     let record = directory.by_ikey(ikey);
     // A sender with a credential learns nothing of applications outside of its rights.
     if let Some(principal) = principal {

@@ -4,25 +4,25 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use hindsight_identity::Right;
+use hindsight_ingest::Beginning;
+use hindsight_ingest::body::{BodyError, Codec};
 use hindsight_otlp::{
-    Browser, Changes, Context, DimensionRules, Encoding, MapError, Owner as Taker, Report,
-    ResourceOutline, SeriesLimits, Signal, Sink, Staged,
+    Browser, Changes, Context, DimensionRules, Encoding, MapError, Report, ResourceOutline,
+    SeriesLimits, Signal, Sink, Staged,
 };
-use hindsight_rows::{AppBatches, AppColumns};
+use hindsight_rows::{AppBatches, Owner as Taker};
 use hindsight_store::AppId;
 
 use super::series::Locked;
 use super::{
-    BASE, ITEM, PackedBody, Refused, append, decoding, decompress, expected_memory, memory,
-    no_memory, ticks, unreachable, window, with_share,
+    BASE, ITEM, PackedBody, Refused, Verdict, append, decoding, decompress, expected_memory,
+    memory, no_memory, ticks, unreachable, window, with_share,
 };
 use crate::app::App;
 use crate::auth::Principal;
 use crate::bodies::Owner;
 use crate::bodies::shares::{NoMemory, Share};
 use crate::directory::{AppRecord, Snapshot};
-use crate::ingest::body::{BodyError, Codec};
-use crate::ingest::{Beginning, Verdict};
 
 /// The most bytes that each row repeats of its resource and scope: six texts of 1,024 characters.
 const REPEATED: usize = 24 << 10;
@@ -255,7 +255,7 @@ impl Request {
         let found = if let Some(only) = only {
             directory.app(&only.to_string())
         } else if let Some(key) = self.export.key.as_deref().or(key) {
-            directory.by_ikey(key)
+            directory.by_ikey(key).cloned()
         } else if let Some(name) = &app.settings.otlp_application {
             directory.app(name)
         } else {
@@ -379,7 +379,7 @@ fn map_within(
     }
     let owners: Vec<Option<Taker<'_>>> = takers
         .iter()
-        .map(|taker| taker.as_ref().ok().map(|record| owner(record)))
+        .map(|taker| taker.as_ref().ok().map(|record| record.owner()))
         .collect();
     let now = app.now();
     let limits = SeriesLimits {
@@ -442,18 +442,6 @@ fn map_within(
             .map(|((app, series), changes)| (app, series, changes))
             .collect(),
     })
-}
-
-fn owner(record: &AppRecord) -> Taker<'_> {
-    Taker {
-        app: record.id,
-        columns: AppColumns {
-            id: &record.id_text,
-            name: &record.name,
-            ikey: &record.ikey,
-            resource_id: &record.resource_id,
-        },
-    }
 }
 
 /// The series of the applications that get data points. All requests lock them in the same order.

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use hindsight_ingest::body::{BodyError, Codec};
+use hindsight_ingest::{Decoded, Expected, ItemError, ItemRules, Outlook, Sender};
 
 use super::{
-    ITEM, PackedBody, Refused, append, decoding, decompress, find_app, memory, no_memory,
+    ITEM, PackedBody, Refused, Verdict, append, decoding, decompress, find_app, memory, no_memory,
     unreachable, window, with_share,
 };
 use crate::app::App;
 use crate::auth::Principal;
 use crate::bodies::Owner;
 use crate::bodies::shares::{NoMemory, Share};
-use crate::directory::Snapshot;
-use crate::ingest::body::{BodyError, Codec};
-use crate::ingest::{self, Decoded, Expected, ItemError, ItemRules, Outlook, Sender, Verdict};
+use crate::directory::{AppRecord, Snapshot};
 
 struct Request {
     codec: Codec,
@@ -177,7 +177,7 @@ fn decode(
     let plain = decompress(app, request.codec, &request.body, granted)?;
     let fixed = memory(packed, plain.len(), 0);
     let fitting = granted.saturating_sub(fixed) / ITEM;
-    let (items, received) = ingest::split(&plain, fitting.min(settings.ingest_max_items));
+    let (items, received) = hindsight_ingest::split(&plain, fitting.min(settings.ingest_max_items));
     if received == 0 {
         return Err(Refused::Whole(Verdict::refused(
             0,
@@ -202,15 +202,16 @@ fn decode(
         max_item_bytes: settings.ingest_max_item_bytes,
     };
     let principal = request.principal.as_ref();
-    let find = |ikey: &str| find_app(app, directory, principal, ikey, now);
-    let decoded = ingest::decode(&items, &rules, &request.sender, &find).map_err(|error| {
-        tracing::error!(%error, "telemetry does not fit its schema");
-        Refused::Whole(Verdict::refused(
-            received,
-            500,
-            "The items could not be put into columns",
-        ))
-    })?;
+    let find = |ikey: &str| find_app(app, directory, principal, ikey, now).map(AppRecord::owner);
+    let decoded =
+        hindsight_ingest::decode(&items, &rules, &request.sender, &find).map_err(|error| {
+            tracing::error!(%error, "telemetry does not fit its schema");
+            Refused::Whole(Verdict::refused(
+                received,
+                500,
+                "The items could not be put into columns",
+            ))
+        })?;
     Ok(decoded)
 }
 

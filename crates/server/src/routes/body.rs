@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, header};
+use hindsight_ingest::body::{BodyError, Codec, decode};
 use http_body_util::BodyExt;
 use tokio::sync::Semaphore;
 
@@ -13,7 +14,6 @@ use crate::app::App;
 use crate::bodies::receiving::{Arriving, Refused};
 use crate::bodies::shares::{NoMemory, Share};
 use crate::error::ApiError;
-use crate::ingest::body::{BodyError, Codec, decode};
 
 /// How long the rest of a refused body is discarded.
 const LINGER: Duration = Duration::from_secs(2);

@@ -8,14 +8,14 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
+use hindsight_ingest::Sender;
+use hindsight_ingest::body::BodyError;
 
 use super::body::{self, Unread};
 use crate::app::App;
 use crate::auth::gate::Admitted;
 use crate::connection::Connection;
-use crate::ingest::Sender;
-use crate::ingest::Verdict;
-use crate::ingest::body::BodyError;
+use crate::intake::Verdict;
 use crate::intake::{self, Full, PackedBody};
 use crate::middleware::outer::RequestId;
 use crate::wire::track::reply;

@@ -10,12 +10,12 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
+use hindsight_ingest::body::Codec;
 use hindsight_otlp::{Browser, Encoding, Signal};
 
 use super::body::{self, Unread};
 use crate::app::App;
 use crate::auth::gate::Admitted;
-use crate::ingest::body::Codec;
 use crate::intake::PackedBody;
 use crate::intake::otlp::{self, Export, Exported};
 use crate::middleware::outer::RequestId;

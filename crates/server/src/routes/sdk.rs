@@ -8,13 +8,13 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hindsight_identity::Right;
+use hindsight_ingest::body::{BodyError, decode};
 
 use super::body::{self, Unread};
 use crate::app::App;
 use crate::auth::gate::Admitted;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
-use crate::ingest::body::{BodyError, decode};
 use crate::live::Sample;
 use crate::origin::Head;
 use crate::params::Params;
@@ -85,9 +85,9 @@ async fn find(
 /// The application of an instrumentation key, which may be newer than the last snapshot.
 async fn of_key(app: &App, ikey: &str) -> Result<Option<Arc<AppRecord>>, ApiError> {
     if let Some(found) = app.directory.snapshot().await?.by_ikey(ikey) {
-        return Ok(Some(found));
+        return Ok(Some(found.clone()));
     }
-    Ok(app.directory.current().await?.by_ikey(ikey))
+    Ok(app.directory.current().await?.by_ikey(ikey).cloned())
 }
 
 async fn read(app: &App, head: &Head, body: Body) -> Result<Vec<Sample>, ApiError> {

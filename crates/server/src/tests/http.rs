@@ -339,8 +339,8 @@ async fn replies_are_the_same_in_every_encoding() {
         assert_eq!(packed.header("etag"), plain.header("etag"));
         assert!(!packed.header("age").is_empty());
         assert!(packed.bytes.len() < plain.bytes.len());
-        let codec = crate::ingest::body::Codec::parse(encoding).unwrap();
-        let unpacked = crate::ingest::body::decode(codec, &packed.bytes, 1 << 20).unwrap();
+        let codec = hindsight_ingest::body::Codec::parse(encoding).unwrap();
+        let unpacked = hindsight_ingest::body::decode(codec, &packed.bytes, 1 << 20).unwrap();
         assert_eq!(&*unpacked, plain.bytes.as_slice(), "{encoding}");
     }
 }

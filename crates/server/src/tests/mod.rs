@@ -5,6 +5,7 @@ mod cache;
 mod connections;
 mod damage;
 mod demo;
+mod envelopes;
 mod hostile;
 mod http;
 mod identity;

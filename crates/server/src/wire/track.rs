@@ -4,8 +4,47 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use hindsight_ingest::ItemError;
+use serde::Serialize;
+
 use crate::error::ApiError;
-use crate::ingest::{ItemError, Verdict};
+use crate::intake::Verdict;
+
+/// The JSON of a reply.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TrackReply<'v> {
+    items_received: usize,
+    items_accepted: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app_id: Option<&'v str>,
+    errors: Vec<TrackError<'v>>,
+}
+
+/// Why an item was not taken, in a reply.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TrackError<'v> {
+    index: usize,
+    status_code: u16,
+    message: &'v str,
+}
+
+impl<'v> TrackReply<'v> {
+    fn of(verdict: &'v Verdict) -> TrackReply<'v> {
+        let errors = verdict.errors.iter().map(|error| TrackError {
+            index: error.index,
+            status_code: error.status,
+            message: &error.message,
+        });
+        TrackReply {
+            items_received: verdict.items_received,
+            items_accepted: verdict.items_accepted,
+            app_id: verdict.app_id.as_deref(),
+            errors: errors.collect(),
+        }
+    }
+}
 
 /// A refusal in the shape that senders read.
 pub(crate) fn refused(error: ApiError) -> Response {
@@ -36,7 +75,7 @@ pub(crate) fn reply(mut verdict: Verdict) -> Response {
         .increment(verdict.errors.len() as u64);
     let again = verdict.errors.iter().any(ItemError::is_repeatable);
     verdict.shorten(LISTED);
-    let text = serde_json::to_string(&verdict).unwrap_or_default();
+    let text = serde_json::to_string(&TrackReply::of(&verdict)).unwrap_or_default();
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -47,4 +86,18 @@ pub(crate) fn reply(mut verdict: Verdict) -> Response {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_body_has_the_recorded_keys() {
+        let verdict = Verdict::refused(1, 400, "Invalid instrumentation key");
+        assert_eq!(
+            serde_json::to_string(&TrackReply::of(&verdict)).unwrap(),
+            r#"{"itemsReceived":1,"itemsAccepted":0,"errors":[{"index":0,"statusCode":400,"message":"Invalid instrumentation key"}]}"#
+        );
+    }
 }

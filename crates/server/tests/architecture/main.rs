@@ -49,6 +49,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "hindsight-objects",
         &["hindsight-kql-types", "hindsight-store"],
     ),
+    (
+        "hindsight-ingest",
+        &["hindsight-kql-types", "hindsight-rows", "hindsight-store"],
+    ),
     ("hindsight-portal", &[]),
     (
         "hindsight-otlp",
@@ -64,6 +68,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "hindsight-allocator",
             "hindsight-engine",
             "hindsight-identity",
+            "hindsight-ingest",
             "hindsight-kql-types",
             "hindsight-objects",
             "hindsight-portal",
@@ -134,6 +139,7 @@ fn crates_depend_only_on_what_the_architecture_allows() {
 const READ: &[&str] = &[
     "engine",
     "identity",
+    "ingest",
     "kql",
     "kql-library",
     "kql-syntax",

@@ -21,8 +21,8 @@ const WIRE: &str = "crates/server/src/tests/connections.rs";
 const HTTP: &str = "crates/server/src/tests/http.rs";
 const ISSUERS: &str = "crates/identity/tests/external.rs";
 const CLAIMS: &str = "crates/identity/src/claims.rs";
-const BODIES: &str = "crates/server/src/ingest/body.rs";
-const ITEMS: &str = "crates/server/src/ingest/tests.rs";
+const BODIES: &str = "crates/ingest/src/body.rs";
+const ITEMS: &str = "crates/server/src/tests/envelopes.rs";
 const RAW: &str = "tests/sdk/test_raw_headers.py";
 const LOAD: &str = "tests/sdk/test_hostile_telemetry.py";
 const CANARY: &str = "tests/sdk/test_canary.py";
@@ -288,7 +288,7 @@ const MAP: &[Row] = &[
                 "row_40_each_hostile_item_is_refused_alone_with_its_place",
             ),
             (
-                "crates/server/src/ingest/split.rs",
+                "crates/ingest/src/split.rs",
                 "nesting_of_any_depth_is_refused_without_recursion",
             ),
         ],

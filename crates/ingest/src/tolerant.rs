@@ -174,7 +174,7 @@ impl<'de> Visitor<'de> for LooseVisitor {
 
 /// A JSON object in its order, with loose values. `null` and anything else that is no object are empty.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Pairs<'a>(pub(crate) Vec<(Cow<'a, str>, Loose<'a>)>);
+pub(crate) struct Pairs<'a>(pub Vec<(Cow<'a, str>, Loose<'a>)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs<'a>, D::Error> {

@@ -1,65 +1,71 @@
-//! Telemetry in: from a request's bytes to batches of rows, each item judged on its own.
+//! Bodies of telemetry, and the envelopes of Application Insights as batches of rows.
+//!
+//! A body is decompressed within the memory that the caller reserved ([`body`]). Before that, an [`Outlook`] estimates from its
+//! beginning whose it is and how much it holds. [`split`] finds its items, and [`decode`] judges each on its own: an item that is
+//! refused costs only itself. The crate knows no HTTP and reads no clock.
+//!
+//! `envelope.rs` has the members of envelopes, `decode.rs` the columns that the types of telemetry fill, `tags.rs` the context.
 
 mod bags;
 mod beginning;
-pub(crate) mod body;
+pub mod body;
 mod decode;
 mod envelope;
 #[cfg(any(test, fuzzing))]
-pub(crate) mod fuzzing;
+pub mod fuzzing;
 mod in_place;
 mod item;
 mod outlook;
+mod refusal;
 mod rules;
 mod split;
 mod tags;
 mod tolerant;
-mod verdict;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use hindsight_kql_types::BagBuilder;
-use hindsight_rows::{AppBatches, Gathered, Row};
+use hindsight_rows::{AppBatches, Gathered, Owner, Row};
 
-use crate::directory::AppRecord;
-
-pub(crate) use beginning::Beginning;
-pub(crate) use outlook::{Expected, Outlook};
-pub(crate) use rules::ItemRules;
-pub(crate) use split::{Next, RawItem, is_separator, next_item, split};
-pub(crate) use tags::Sender;
-pub(crate) use verdict::{ItemError, KeyRefusal, Verdict};
+pub use beginning::Beginning;
+pub use outlook::{Expected, Outlook};
+pub use refusal::{ItemError, KeyRefusal};
+pub use rules::ItemRules;
+pub use split::{Next, RawItem, is_separator, next_item, split};
+pub use tags::Sender;
 
 /// A decoded request: what is to be stored, and what was refused.
-pub(crate) struct Decoded {
+pub struct Decoded {
     /// How many items there were.
-    pub(crate) received: usize,
+    pub received: usize,
     /// What is to be stored.
-    pub(crate) apps: Vec<AppBatches>,
+    pub apps: Vec<AppBatches>,
     /// What is not.
-    pub(crate) errors: Vec<ItemError>,
+    pub errors: Vec<ItemError>,
     /// Whether an item was refused because no application has its key.
-    pub(crate) unknown_key: bool,
+    pub unknown_key: bool,
 }
 
 /// Bytes of an instrumentation key: a UUID in its longest form.
 const LONGEST_KEY: usize = 64;
 
 /// Finds the application of an instrumentation key, or says why it takes nothing.
-pub(crate) type FindApp<'f> = dyn Fn(&str) -> Result<Arc<AppRecord>, KeyRefusal> + 'f;
+pub type FindApp<'f, 'd> = dyn Fn(&str) -> Result<Owner<'d>, KeyRefusal> + 'f;
 
 /// Decodes the items of a request.
-pub(crate) fn decode(
+///
+/// # Errors
+/// If the rows do not fit the schema of their table.
+pub fn decode<'d>(
     items: &[RawItem<'_>],
     rules: &ItemRules,
     sender: &Sender,
-    find: &FindApp<'_>,
+    find: &FindApp<'_, 'd>,
 ) -> Result<Decoded, arrow::error::ArrowError> {
     let mut gathered = Gathered::default();
     let (mut errors, mut unknown_key) = (Vec::new(), false);
     let mut bag = BagBuilder::new();
-    let mut known: HashMap<String, Result<Arc<AppRecord>, KeyRefusal>> = HashMap::new();
+    let mut known: HashMap<String, Result<Owner<'d>, KeyRefusal>> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
         let outcome = match item {
             RawItem::Bad(why) => Err((400, (*why).to_owned())),
@@ -70,14 +76,14 @@ pub(crate) fn decode(
                     known.insert(ikey.to_owned(), find(ikey));
                 }
                 let found = known.get(ikey).cloned().unwrap_or_else(|| find(ikey));
-                let app = found.map_err(|refusal| {
+                let owner = found.map_err(|refusal| {
                     unknown_key |= refusal == KeyRefusal::Unknown;
                     (refusal.status(), refusal.to_string())
                 })?;
                 bag.clear();
                 let mut row = Row::default();
-                let table = item::fill(&mut row, envelope, &app, sender, &mut bag, rules)?;
-                gathered.push(index, app.id, table, &row);
+                let table = item::fill(&mut row, envelope, owner.columns, sender, &mut bag, rules)?;
+                gathered.push(index, owner.app, table, &row);
                 Ok(())
             }),
         };
@@ -96,6 +102,3 @@ pub(crate) fn decode(
         unknown_key,
     })
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,7 +4,7 @@
 
 /// One item's text, or why it is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RawItem<'a> {
+pub enum RawItem<'a> {
     /// The text of a JSON object.
     Item(&'a [u8]),
     /// Something that is no object, or is nested too deeply.
@@ -15,7 +15,7 @@ pub(crate) enum RawItem<'a> {
 const MAX_DEPTH: usize = 64;
 
 /// The first `most` items of a body in order, and how many items it has.
-pub(crate) fn split(body: &[u8], most: usize) -> (Vec<RawItem<'_>>, usize) {
+pub fn split(body: &[u8], most: usize) -> (Vec<RawItem<'_>>, usize) {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let (mut items, mut count) = (Vec::new(), 0);
     let mut rest = skip_separators(body);
@@ -45,7 +45,7 @@ pub(super) fn mean_size(beginning: &[u8]) -> Option<usize> {
 
 /// What comes next in a text of which more may follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Next {
+pub enum Next {
     /// An item's place in the text.
     Item(std::ops::Range<usize>),
     /// No item, and how many bytes of the text it takes.
@@ -57,7 +57,7 @@ pub(crate) enum Next {
 }
 
 /// The first item of `text`; `last` says that nothing follows it.
-pub(crate) fn next_item(text: &[u8], last: bool) -> Next {
+pub fn next_item(text: &[u8], last: bool) -> Next {
     let mark = b"\xef\xbb\xbf";
     let plain = text.strip_prefix(mark).unwrap_or(text);
     let rest = skip_separators(plain);
@@ -77,7 +77,7 @@ pub(crate) fn next_item(text: &[u8], last: bool) -> Next {
 }
 
 /// Blanks, commas and the brackets of top-level arrays: what lies between items.
-pub(crate) fn is_separator(byte: &u8) -> bool {
+pub fn is_separator(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']')
 }
 

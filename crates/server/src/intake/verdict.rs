@@ -1,64 +1,15 @@
-//! What became of each item of a request, and the reply's status.
+//! What became of the items of a request, and the status of its reply.
 
-use serde::Serialize;
+use hindsight_ingest::ItemError;
 
-/// Why the items of an instrumentation key are refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum KeyRefusal {
-    /// No application has the key. The message is the recorded one.
-    #[error("Invalid instrumentation key")]
-    Unknown,
-    /// The sender's credential has no right on the key's application.
-    #[error("The credential has no right to send telemetry with this instrumentation key")]
-    Forbidden,
-    /// The application's daily cap is reached.
-    #[error("The daily cap of {cap} bytes of the application is spent")]
-    CapSpent {
-        /// Bytes that the application may send in a day.
-        cap: u64,
-    },
-}
-
-impl KeyRefusal {
-    /// The status of a request with such an item alone.
-    pub(crate) fn status(&self) -> u16 {
-        match self {
-            KeyRefusal::Unknown => 400,
-            KeyRefusal::Forbidden => 403,
-            KeyRefusal::CapSpent { .. } => 402,
-        }
-    }
-}
-
-/// Why an item was not taken.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct ItemError {
-    /// Its place in the request, from 0.
-    pub(crate) index: usize,
-    /// What would have been the status of a request with this item alone.
-    #[serde(rename = "statusCode")]
-    pub(crate) status: u16,
-    /// A sentence.
-    pub(crate) message: String,
-}
-
-impl ItemError {
-    /// Whether the sender may send the item again later.
-    pub(crate) fn is_repeatable(&self) -> bool {
-        matches!(self.status, 429 | 503)
-    }
-}
-
-/// The reply to a track request.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// What became of the items of a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     /// Items in the request.
     pub(crate) items_received: usize,
     /// Items that are on disk now.
     pub(crate) items_accepted: usize,
     /// The application, where all accepted items are of one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) app_id: Option<String>,
     /// The others.
     pub(crate) errors: Vec<ItemError>,
@@ -165,14 +116,5 @@ mod tests {
         assert_eq!(listed(1, &[400, 503, 400, 400, 503]), [0, 1, 2, 4]);
         assert_eq!(listed(1, &[503, 503, 503]), [0, 1, 2]);
         assert_eq!(listed(0, &[503, 503, 503]), [0]);
-    }
-
-    #[test]
-    fn the_body_has_the_recorded_keys() {
-        let verdict = Verdict::refused(1, 400, "Invalid instrumentation key");
-        assert_eq!(
-            serde_json::to_string(&verdict).unwrap(),
-            r#"{"itemsReceived":1,"itemsAccepted":0,"errors":[{"index":0,"statusCode":400,"message":"Invalid instrumentation key"}]}"#
-        );
     }
 }

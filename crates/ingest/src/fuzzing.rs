@@ -1,20 +1,17 @@
 //! Arbitrary bodies through the real decoder: what the fuzz target `track` and a test over mutated bodies call.
 
-use std::sync::Arc;
+use hindsight_rows::{AppColumns, Owner, Window};
+use hindsight_store::AppId;
 
-use hindsight_rows::Window;
-use hindsight_store::{AppId, Tier};
-
-use super::body::{self, BodyError, Codec};
-use super::{ItemRules, KeyRefusal, Outlook, Sender, decode, split};
-use crate::directory::AppRecord;
+use crate::body::{self, BodyError, Codec};
+use crate::{ItemRules, KeyRefusal, Outlook, Sender, decode, split};
 
 /// Bytes that a body may have after decompression.
 const LIMIT: usize = 1 << 20;
 /// Ticks of 2025-06-02T12:00:00Z.
-pub(crate) const NOW: i64 = 638_844_696_000_000_000;
+const NOW: i64 = 638_844_696_000_000_000;
 /// The instrumentation key of the only application.
-pub(crate) const IKEY: &str = "aaaaaaaa-0000-0000-0000-000000000001";
+const IKEY: &str = "aaaaaaaa-0000-0000-0000-000000000001";
 /// Ticks in a day.
 const DAY: i64 = 864_000_000_000;
 
@@ -23,7 +20,7 @@ const DAY: i64 = 864_000_000_000;
 ///
 /// # Panics
 /// If the decoder loses an item, reports one twice or holds more than it may.
-pub(crate) fn track(input: &[u8]) -> (usize, usize) {
+pub fn track(input: &[u8]) -> (usize, usize) {
     let Some((codec, packed)) = input.split_first() else {
         return (0, 0);
     };
@@ -84,17 +81,14 @@ pub(crate) fn track(input: &[u8]) -> (usize, usize) {
     (accepted, decoded.errors.len())
 }
 
-fn application() -> Arc<AppRecord> {
-    let id = AppId(uuid::Uuid::from_u128(1));
-    Arc::new(AppRecord {
-        id,
-        id_text: id.to_string(),
-        name: "shop".to_owned(),
-        ikey: IKEY.to_owned(),
-        resource_id: "/hindsight/apps/shop".to_owned(),
-        tier: Tier::Enterprise,
-        daily_cap_bytes: None,
-    })
+fn application() -> Owner<'static> {
+    Owner {
+        app: AppId(uuid::Uuid::from_u128(1)),
+        columns: AppColumns {
+            ikey: IKEY,
+            ..AppColumns::default()
+        },
+    }
 }
 
 #[cfg(test)]

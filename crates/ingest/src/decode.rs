@@ -7,9 +7,9 @@ use hindsight_rows::limits::{self, cut};
 use hindsight_rows::{Exception, Frame, Point, Row, counter};
 use hindsight_store::Table;
 
-use super::bags;
-use super::envelope::{BaseData, DataPoint, ExceptionDetails, StackFrame};
-use super::tolerant::{Loose, Pairs, Text};
+use crate::bags;
+use crate::envelope::{BaseData, DataPoint, ExceptionDetails, StackFrame};
+use crate::tolerant::{Loose, Pairs, Text};
 
 /// Fills the row's own columns from `data` and says which table it belongs to; `None` for an unknown base type. `tags`: those that
 /// become properties.

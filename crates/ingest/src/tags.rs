@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use hindsight_rows::limits::{self, cut};
 use hindsight_rows::{Tags, client};
 
-use super::tolerant::{Loose, Pairs};
+use crate::tolerant::{Loose, Pairs};
 
 /// What a request tells about its sender, where an item does not.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sender {
+pub struct Sender {
     /// The address the request came from.
-    pub(crate) address: String,
+    pub address: String,
     /// Its `User-Agent`.
-    pub(crate) user_agent: String,
+    pub user_agent: String,
 }
 
 /// Tags that no column holds, and that tell dimensions of the specification: they become properties of the item (`D9`).

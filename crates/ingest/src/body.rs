@@ -5,7 +5,7 @@ use std::io::Read;
 
 /// Why a body cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum BodyError {
+pub enum BodyError {
     /// More bytes than the setting allows: 413.
     #[error("The body is larger than {limit} bytes after decompression (setting `{setting}`)")]
     TooLarge {
@@ -32,7 +32,7 @@ pub(crate) enum BodyError {
 
 /// A codec of HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Codec {
+pub enum Codec {
     /// As it is.
     Identity,
     /// RFC 1952.
@@ -49,7 +49,10 @@ pub(crate) enum Codec {
 
 impl Codec {
     /// The codec that a `Content-Encoding` names. Stacked encodings are refused: each layer multiplies a bomb.
-    pub(crate) fn parse(header: &str) -> Result<Codec, BodyError> {
+    ///
+    /// # Errors
+    /// [`BodyError::Unsupported`] if it names none of them, or several.
+    pub fn parse(header: &str) -> Result<Codec, BodyError> {
         match header.trim().to_ascii_lowercase().as_str() {
             "" | "identity" => Ok(Codec::Identity),
             "gzip" | "x-gzip" => Ok(Codec::Gzip),
@@ -100,12 +103,18 @@ impl Limit {
 const BLIND: usize = 4 << 20;
 
 /// The plain bytes of a body. At most `limit` of them are ever held, and only a few where there are more than that.
-pub(crate) fn decode(codec: Codec, body: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, BodyError> {
+///
+/// # Errors
+/// [`BodyError`] if there are more bytes than `limit`, or the body is not in the encoding.
+pub fn decode(codec: Codec, body: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, BodyError> {
     decode_within(codec, body, limit, limit)
 }
 
 /// As [`decode`], holding at most `room` bytes: [`BodyError::NeedsRoom`] says how many there are where they are more.
-pub(crate) fn decode_within(
+///
+/// # Errors
+/// As [`decode`], and [`BodyError::NeedsRoom`].
+pub fn decode_within(
     codec: Codec,
     body: &[u8],
     limit: usize,
@@ -237,7 +246,7 @@ const EXPANSION: usize = 16;
 const MOST_EXPANSION: usize = 1040;
 
 /// How many plain bytes a body says or is expected to have. The size in a trailer of gzip or a header of zstd may be wrong.
-pub(crate) fn expected_size(codec: Codec, body: &[u8]) -> usize {
+pub fn expected_size(codec: Codec, body: &[u8]) -> usize {
     let told = match codec {
         Codec::Identity => return body.len(),
         // RFC 1952 §2.3.1: the size modulo 2³² of the last member.
@@ -274,7 +283,7 @@ pub(super) mod tests {
     use super::*;
     use std::io::Write;
 
-    pub(in crate::ingest) const CODECS: [Codec; 5] = [
+    pub(crate) const CODECS: [Codec; 5] = [
         Codec::Gzip,
         Codec::Deflate,
         Codec::Brotli,
@@ -282,7 +291,7 @@ pub(super) mod tests {
         Codec::Snappy,
     ];
 
-    pub(in crate::ingest) fn encode(codec: Codec, plain: &[u8]) -> Vec<u8> {
+    pub(crate) fn encode(codec: Codec, plain: &[u8]) -> Vec<u8> {
         match codec {
             Codec::Identity => plain.to_vec(),
             Codec::Gzip => {

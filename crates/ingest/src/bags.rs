@@ -4,7 +4,7 @@ use hindsight_kql_types::BagBuilder;
 use hindsight_rows::limits::{self, cut};
 use hindsight_rows::{finish, measurement, note_dropped};
 
-use super::tolerant::Pairs;
+use crate::tolerant::Pairs;
 
 /// Properties: every value is a text. Nothing where there are none.
 pub(crate) fn dimensions(pairs: Pairs<'_>, bag: &mut BagBuilder) -> Option<Vec<u8>> {

@@ -5,12 +5,11 @@ use hindsight_rows::{AppColumns, MIN_SAMPLE_RATE, OutsideWindow, Row};
 use hindsight_store::{Table, time_ordered_id};
 use uuid::Uuid;
 
-use super::decode;
-use super::envelope::Envelope;
-use super::rules::ItemRules;
-use super::tags::{self, Sender};
-use super::tolerant::Loose;
-use crate::directory::AppRecord;
+use crate::decode;
+use crate::envelope::Envelope;
+use crate::rules::ItemRules;
+use crate::tags::{self, Sender};
+use crate::tolerant::Loose;
 
 /// Why an item is refused: status and message.
 type Refusal = (u16, String);
@@ -44,7 +43,7 @@ pub(super) fn parse<'a>(text: &'a [u8], rules: &ItemRules) -> Result<Envelope<'a
 pub(super) fn fill<'a>(
     row: &mut Row<'a>,
     envelope: Envelope<'a>,
-    app: &'a AppRecord,
+    app: AppColumns<'a>,
     sender: &Sender,
     bag: &mut BagBuilder,
     rules: &ItemRules,
@@ -62,12 +61,7 @@ pub(super) fn fill<'a>(
     let mut id = Uuid::encode_buffer();
     let new = time_ordered_id(rules.window.now);
     row.item_id.push_str(new.hyphenated().encode_lower(&mut id));
-    row.app = AppColumns {
-        id: &app.id_text,
-        name: &app.name,
-        ikey: &app.ikey,
-        resource_id: &app.resource_id,
-    };
+    row.app = app;
     let properties = tags::read(envelope.tags, sender, &mut row.tags);
     decode::read(base_type.as_str(), &mut base_data, properties, row, bag).ok_or_else(|| {
         let name: String = base_type.as_str().chars().take(100).collect();

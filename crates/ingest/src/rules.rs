@@ -4,11 +4,11 @@ use hindsight_rows::Window;
 
 /// What an item may be, from the settings.
 #[derive(Debug, Clone)]
-pub(crate) struct ItemRules {
+pub struct ItemRules {
     /// The times that items may have (`D25`).
-    pub(crate) window: Window,
+    pub window: Window,
     /// Whether the clock is trusted. If it is not, an item outside of the window is refused for now and not for good (`D33`).
-    pub(crate) clock_is_trusted: bool,
+    pub clock_is_trusted: bool,
     /// Bytes of one item's JSON.
-    pub(crate) max_item_bytes: usize,
+    pub max_item_bytes: usize,
 }

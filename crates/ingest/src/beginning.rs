@@ -5,18 +5,18 @@ use std::io::{self, Read};
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::body::{Codec, bound, is_snappy_stream, is_zlib, zstd_decoder};
+use crate::body::{Codec, bound, is_snappy_stream, is_zlib, zstd_decoder};
 
 /// The plain bytes of a body from its beginning on, as many as were asked for. What is broken ends them: it is found when the body is
 /// decoded.
-pub(crate) struct Beginning<'b> {
+pub struct Beginning<'b> {
     rest: Box<dyn Read + 'b>,
     plain: Vec<u8>,
 }
 
 impl<'b> Beginning<'b> {
     /// Nothing yet.
-    pub(crate) fn of(codec: Codec, body: &'b [u8]) -> Beginning<'b> {
+    pub fn of(codec: Codec, body: &'b [u8]) -> Beginning<'b> {
         let rest: Box<dyn Read + 'b> = match codec {
             Codec::Identity => Box::new(body),
             Codec::Gzip => Box::new(Members::of(body)),
@@ -40,7 +40,7 @@ impl<'b> Beginning<'b> {
     }
 
     /// Decompresses the body until at least `length` bytes are plain, or all of them, and returns what is plain.
-    pub(crate) fn bytes(&mut self, length: usize) -> &[u8] {
+    pub fn bytes(&mut self, length: usize) -> &[u8] {
         let more = length.saturating_sub(self.plain.len());
         if more > 0 {
             self.plain.reserve(more);
@@ -149,8 +149,8 @@ fn after_header(member: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::body::tests::{CODECS, encode};
     use super::*;
+    use crate::body::tests::{CODECS, encode};
     use std::io::Write;
 
     fn plain(size: usize) -> Vec<u8> {

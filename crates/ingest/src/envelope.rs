@@ -5,8 +5,8 @@
 
 use serde::Deserialize;
 
-use super::in_place::{self, members};
-use super::tolerant::{Loose, Pairs, Text};
+use crate::in_place::{self, members};
+use crate::tolerant::{Loose, Pairs, Text};
 
 /// One item as it is sent.
 #[derive(Debug, Default, Deserialize)]

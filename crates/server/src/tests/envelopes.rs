@@ -1,26 +1,28 @@
 //! Samples of every base type against the rows that they give.
 
-use super::*;
-use crate::wire::cell::{Cells, DynamicForm};
+use hindsight_ingest::{Decoded, ItemRules, KeyRefusal, Sender, decode, split};
 use hindsight_kql_types::datetime;
-use hindsight_rows::Window;
-use hindsight_store::{AppId, Table, Tier};
+use hindsight_rows::{AppColumns, Owner, Window};
+use hindsight_store::Table;
 use serde_json::{Value, json};
 
+use crate::wire::cell::{Cells, DynamicForm};
+
 const IKEY: &str = "aaaaaaaa-0000-0000-0000-000000000001";
+const OTHER: &str = "bbbbbbbb-0000-0000-0000-000000000002";
 const NOW: &str = "2025-06-02T12:00:00Z";
 
-fn app(ikey: &str) -> Arc<AppRecord> {
-    let id: AppId = ikey.parse().unwrap();
-    Arc::new(AppRecord {
-        id,
-        id_text: id.to_string(),
-        name: "shop".to_owned(),
-        ikey: ikey.to_owned(),
-        resource_id: "/hindsight/apps/shop".to_owned(),
-        tier: Tier::Enterprise,
-        daily_cap_bytes: None,
-    })
+/// The application whose id is its instrumentation key.
+fn owner(key: &'static str) -> Owner<'static> {
+    Owner {
+        app: key.parse().unwrap(),
+        columns: AppColumns {
+            id: key,
+            name: "shop",
+            ikey: key,
+            resource_id: "/hindsight/apps/shop",
+        },
+    }
 }
 
 fn decode_text(body: &str) -> Decoded {
@@ -37,12 +39,9 @@ fn decode_text(body: &str) -> Decoded {
         address: "198.51.100.7".to_owned(),
         user_agent: "curl/8.1".to_owned(),
     };
-    let find = |ikey: &str| {
-        if ikey == IKEY || ikey == "bbbbbbbb-0000-0000-0000-000000000002" {
-            Ok(app(ikey))
-        } else {
-            Err(KeyRefusal::Unknown)
-        }
+    let find = |key: &str| {
+        let known = [IKEY, OTHER].into_iter().find(|known| *known == key);
+        known.map(owner).ok_or(KeyRefusal::Unknown)
     };
     decode(
         &split(body.as_bytes(), usize::MAX).0,
@@ -317,7 +316,7 @@ fn one_bad_item_costs_only_itself() {
     let mut foreign = good.clone();
     foreign["iKey"] = json!("cccccccc-0000-0000-0000-000000000003");
     let mut other = good.clone();
-    other["iKey"] = json!("bbbbbbbb-0000-0000-0000-000000000002");
+    other["iKey"] = json!(OTHER);
     let unknown = envelope("NoData", json!({}));
     let body = format!("[{good},{foreign},{other},{unknown},{{\"a\":1e400}},{good}]");
     let decoded = decode_text(&body);

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use super::tolerant::Text;
+use crate::tolerant::Text;
 
 /// A struct whose fields are set from the members of a JSON object. [`members!`] implements it.
 pub(crate) trait Members<'de> {
@@ -25,7 +25,7 @@ pub(crate) trait Members<'de> {
 /// Implements [`Members`] for a struct of at most 64 fields: the names of the members and their fields.
 macro_rules! members {
     ($type:ident { $($name:literal => $field:ident),+ $(,)? }) => {
-        impl<'de> $crate::ingest::in_place::Members<'de> for $type<'de> {
+        impl<'de> $crate::in_place::Members<'de> for $type<'de> {
             fn set<A: serde::de::MapAccess<'de>>(
                 &mut self,
                 name: &str,
@@ -36,7 +36,7 @@ macro_rules! members {
                 enum Place { $($field),+ }
                 match name {
                     $($name => {
-                        $crate::ingest::in_place::once(seen, Place::$field as u32, $name)?;
+                        $crate::in_place::once(seen, Place::$field as u32, $name)?;
                         self.$field = map.next_value()?;
                     })+
                     _ => {
@@ -96,8 +96,8 @@ impl<'de, T: Members<'de> + Default> Visitor<'de> for Boxed<T> {
 mod tests {
     use serde::Deserialize;
 
-    use super::super::tolerant::Text;
     use super::*;
+    use crate::tolerant::Text;
 
     #[derive(Debug, Default, PartialEq)]
     struct Pair<'a> {

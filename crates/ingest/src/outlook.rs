@@ -1,8 +1,8 @@
 //! What the beginning of a body tells of it. A body is judged when it is decoded.
 
-use super::beginning::Beginning;
-use super::body::{self, Codec};
-use super::split;
+use crate::beginning::Beginning;
+use crate::body::{self, Codec};
+use crate::split;
 
 /// Bytes at the beginning of a body in which its first instrumentation key is looked for.
 const BEGINNING: usize = 8 << 10;
@@ -13,7 +13,7 @@ const FIRST: usize = 512;
 const USUAL_ITEM: usize = 512;
 
 /// An estimate of a body from its beginning, which is decompressed as far as it is looked at.
-pub(crate) struct Outlook<'b> {
+pub struct Outlook<'b> {
     codec: Codec,
     body: &'b [u8],
     beginning: Beginning<'b>,
@@ -21,16 +21,16 @@ pub(crate) struct Outlook<'b> {
 
 /// What a body is expected to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Expected {
+pub struct Expected {
     /// Bytes when it is decompressed.
-    pub(crate) plain: usize,
+    pub plain: usize,
     /// Items.
-    pub(crate) items: usize,
+    pub items: usize,
 }
 
 impl<'b> Outlook<'b> {
     /// The outlook of a body.
-    pub(crate) fn of(codec: Codec, body: &'b [u8]) -> Outlook<'b> {
+    pub fn of(codec: Codec, body: &'b [u8]) -> Outlook<'b> {
         Outlook {
             codec,
             body,
@@ -39,13 +39,13 @@ impl<'b> Outlook<'b> {
     }
 
     /// The first instrumentation key: whose telemetry it is.
-    pub(crate) fn key(&mut self) -> Option<String> {
+    pub fn key(&mut self) -> Option<String> {
         let mut looked_at = [FIRST, BEGINNING].into_iter();
         looked_at.find_map(|few| first_key(self.beginning.bytes(few)))
     }
 
     /// What the body is expected to hold, if at most `limit` bytes of it are decompressed.
-    pub(crate) fn expected(&mut self, limit: usize) -> Expected {
+    pub fn expected(&mut self, limit: usize) -> Expected {
         let plain = body::expected_size(self.codec, self.body).min(limit);
         let size = split::mean_size(self.beginning.bytes(BEGINNING));
         Expected {
