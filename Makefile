@@ -64,10 +64,11 @@ packages: packaged-program
 	HINDSIGHT_PROGRAM=$(abspath $(BUILT)/dist/hindsight) $(PYTHON) tests/packages/run.py
 
 ## The program of packages, in target/dist (packaging/README.md, "Size"): without paths of this machine, with identical code folding (ICF), packed
-## relative relocations (RELR, glibc 2.36), and AES-GCM without AVX-512. A linker with ICF is needed: LLD, which Rust has for this platform, or mold.
+## relative relocations (RELR, glibc 2.36), AES-GCM without AVX-512, and SQLite without full-text search and R-trees. A linker with ICF is needed: LLD, which Rust has for this platform, or mold.
 REMAPPED := $(CURDIR) $(wildcard $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src/*)
 packaged-program: export RUSTFLAGS := $(REMAPPED:%=--remap-path-prefix=%=)
 packaged-program: export AWS_LC_SYS_CFLAGS := -DMY_ASSEMBLER_IS_TOO_OLD_FOR_512AVX
+packaged-program: export LIBSQLITE3_FLAGS := -USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS3_PARENTHESIS -USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE
 # The time that mimalloc says it was compiled at.
 packaged-program: export SOURCE_DATE_EPOCH ?= 315532800
 packaged-program:
