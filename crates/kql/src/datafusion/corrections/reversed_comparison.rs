@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::logical_expr::{BinaryExpr, Expr, Filter, LogicalPlan, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
 /// Pushes filters down, with the column of each comparison before its literal.
@@ -24,7 +24,7 @@ pub(in crate::datafusion) fn rewrite(
 
 /// A filter, and the filters directly below it, with which the rule merges it. Other nodes stay as they are.
 fn turned_around(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let LogicalPlan::Filter(filter) = plan else {
+    let LogicalPlan::Filter(mut filter) = plan else {
         return Ok(Transformed::no(plan));
     };
     let predicate = filter.predicate.transform_up(|expr| {
@@ -35,7 +35,9 @@ fn turned_around(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     })?;
     let input = turned_around(Arc::unwrap_or_clone(filter.input))?;
     let transformed = predicate.transformed || input.transformed;
-    let filter = Filter::try_new(predicate.data, Arc::new(input.data))?;
+    // `Filter::try_new` would derive the type of the predicate, which stays the same: with names of all its parts, for each projection that a filter passes.
+    filter.predicate = predicate.data;
+    filter.input = Arc::new(input.data);
     Ok(Transformed::new_transformed(
         LogicalPlan::Filter(filter),
         transformed,
