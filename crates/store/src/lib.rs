@@ -43,6 +43,7 @@ mod health;
 mod hot;
 mod ids;
 mod in_doubt;
+mod in_flight;
 pub mod inspect;
 mod log;
 mod maintenance;

@@ -19,6 +19,7 @@ use crate::copies::origin;
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
 use crate::health::{Health, HealthCell};
+use crate::in_flight::{InFlight, Reserved};
 use crate::log::{self, LogSettings, LogWriter};
 use crate::node_state::NodeState;
 use crate::object_recovery::ObjectsPlace;
@@ -75,6 +76,7 @@ pub struct Store {
     pub(crate) catalogue: Catalogue,
     pub(crate) view: Arc<ViewCell>,
     health: Arc<HealthCell>,
+    in_flight: InFlight,
     pub(crate) access: Arc<SegmentAccess>,
     pub(crate) segment_settings: SegmentSettings,
     quarantine: Quarantine,
@@ -179,6 +181,7 @@ impl Store {
             catalogue,
             view,
             health,
+            in_flight: InFlight::default(),
             merging: tokio::sync::Mutex::default(),
             changing: tokio::sync::Mutex::default(),
             commits: tokio::sync::Mutex::default(),
@@ -206,7 +209,6 @@ impl Store {
             return Err(error);
         }
         self.check_joined()?;
-        self.check_memory(request.app)?;
         let origin = Origin::Request {
             received: self.config.clock.now_ticks(),
         };
@@ -221,6 +223,7 @@ impl Store {
         if batches.is_empty() {
             return Ok(Ack { sequence: 0 });
         }
+        let _reserved = self.reserve_memory(request.app, &batches)?;
         let (batches, payload) = encode(request.app, batches).await?;
         let writer = self.log_writer()?;
         let sequence = writer.append(request.app, batches, payload).await?;
@@ -228,18 +231,30 @@ impl Store {
         Ok(Ack { sequence })
     }
 
-    /// Refuses an application that has no room in memory. It may hold three times what is free: three quarters if it is alone, less
-    /// the more others hold, and never the last quarter of what is left for them (dynamic thresholds, as switches share
-    /// their buffers).
-    fn check_memory(&self, app: AppId) -> Result<()> {
-        let (bytes, limit) = (self.view.sizes().bytes, self.hot_room());
-        let free = limit.saturating_sub(bytes);
-        let most = free.saturating_mul(MEMORY_FACTOR);
-        if bytes < most || (free > 0 && self.view.bytes_of(app) < most) {
-            return Ok(());
-        }
-        self.wake.notify_one();
-        Err(StoreError::Overloaded { bytes, limit })
+    /// Reserves the memory of a request until its rows are in the memtable, and refuses an application that has no room there. It may hold
+    /// three times what is free: three quarters if it is alone, less the more others hold, and never the last quarter of what is left for
+    /// them (dynamic thresholds, as switches share their buffers).
+    fn reserve_memory(&self, app: AppId, batches: &[(Table, RecordBatch)]) -> Result<Reserved<'_>> {
+        let limit = self.hot_room();
+        // The memtable is looked at after the requests, which release their memory when their rows are there: none is missed.
+        let has_room = |all: usize, own: usize| {
+            let bytes = self.view.sizes().bytes + all;
+            let free = limit.saturating_sub(bytes);
+            let most = free.saturating_mul(MEMORY_FACTOR);
+            bytes < most || (free > 0 && self.view.bytes_of(app) + own < most)
+        };
+        let needed = batches
+            .iter()
+            .map(|(_, batch)| batch.get_array_memory_size())
+            .sum();
+        let reserved = self.in_flight.reserve(app, needed, has_room);
+        reserved.ok_or_else(|| {
+            self.wake.notify_one();
+            StoreError::Overloaded {
+                bytes: self.view.sizes().bytes,
+                limit,
+            }
+        })
     }
 
     /// Makes durable by which the log tells damage from a torn end, and tries to write the log again after it could not be

@@ -89,6 +89,25 @@ async fn an_application_that_fills_memory_leaves_room_for_others() {
 }
 
 #[tokio::test]
+async fn requests_that_are_stored_at_once_leave_room_for_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = StoreConfig {
+        hot_limit_bytes: 8 << 20,
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    // Each is encoded on another thread, so all begin before the first one is stored.
+    let items: Vec<_> = (0..2_000).map(|number| item("flood", number)).collect();
+    let flood = (0..16).map(|_| put(&store, app(1), &items));
+    let refused = futures::future::join_all(flood).await;
+    assert!(refused.iter().any(Result::is_ok), "{refused:?}");
+    assert!(refused.iter().any(Result::is_err), "{refused:?}");
+    put(&store, app(2), &[item("quiet", 1)]).await.unwrap();
+    store.seal_all().await.unwrap();
+    put(&store, app(1), &items).await.unwrap();
+}
+
+#[tokio::test]
 async fn memory_is_sealed_by_age_and_by_rows() {
     for home in Home::each_place() {
         let clock = manual_clock();
