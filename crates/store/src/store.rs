@@ -232,8 +232,8 @@ impl Store {
     }
 
     /// Reserves the memory of a request until its rows are in the memtable, and refuses an application that has no room there. It may hold
-    /// three times what is free: three quarters if it is alone, less the more others hold, and never the last quarter of what is left for
-    /// them (dynamic thresholds, as switches share their buffers).
+    /// three times what is free: three quarters if it is alone, less the more others hold (dynamic thresholds, as switches share
+    /// their buffers). The request that reaches that is stored whole, so a large one may take what is left for others.
     fn reserve_memory(&self, app: AppId, batches: &[(Table, RecordBatch)]) -> Result<Reserved<'_>> {
         let limit = self.hot_room();
         // The memtable is looked at after the requests, which release their memory when their rows are there: none is missed.
