@@ -34,6 +34,22 @@ pub(crate) async fn on_thread<T: Send + 'static>(
         .map_err(|error| StoreError::Task(error.to_string()))
 }
 
+/// Runs work to its end, also if the caller stops waiting for it: what it has done in one place, it does in the others too.
+///
+/// # Errors
+/// [`StoreError::Task`] if the work panics.
+pub(crate) async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    #[cfg(test)]
+    if one_thread::is_on() {
+        return work.await;
+    }
+    tokio::spawn(work)
+        .await
+        .map_err(|error| StoreError::Task(error.to_string()))?
+}
+
 /// Runs long work that may wait, with its blocking work, on threads of its own. On Linux these have a low priority, so that requests do not
 /// wait for it where all processors are busy. The work is dropped at its next `await` if the caller does not wait for it any more.
 ///

@@ -15,15 +15,14 @@ use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execut
 use futures::StreamExt;
 
 use crate::app_id::AppId;
-use crate::blocking::{blocking, in_background};
-use crate::catalogue::SegmentRecord;
+use crate::blocking::{blocking, in_background, to_its_end};
 use crate::chosen_rows::Selections;
 use crate::clock::{hour_of, ticks};
 use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
 use crate::scan::{SegmentScan, newest_first};
 use crate::schema::{TIMESTAMP, Table};
-use crate::segment::{Covers, Damage, PAGE_ROWS, Segment, SegmentFile, SegmentWriter};
+use crate::segment::{Covers, Damage, PAGE_ROWS, Segment, SegmentFile, SegmentWriter, Unlisted};
 use crate::segment_change::SegmentChange;
 use crate::store::Store;
 use crate::view::View;
@@ -62,7 +61,7 @@ pub(crate) struct Merge {
 pub(crate) struct WrittenMerge {
     /// The ids of the segments that it replaces.
     gone: Vec<i64>,
-    merged: SegmentRecord,
+    merged: Unlisted,
     /// How many collections of unlisted objects there were before it was written.
     collections: i64,
 }
@@ -71,12 +70,12 @@ impl Store {
     /// Merges what can be merged now; returns how many merges were done.
     ///
     /// Each merge is one transaction; the files that it replaces go when the last query that reads them ends.
-    pub async fn compact(&self) -> Result<usize> {
+    pub async fn compact(self: &Arc<Self>) -> Result<usize> {
         self.compact_unless(|_| false).await
     }
 
     /// As [`Store::compact`], but hours and days of which segments were sealed lately wait, unless they have as many as one merge reads.
-    pub(crate) async fn compact_settled(&self) -> Result<usize> {
+    pub(crate) async fn compact_settled(self: &Arc<Self>) -> Result<usize> {
         let wait = ticks(
             self.config
                 .compaction_interval
@@ -91,7 +90,7 @@ impl Store {
     }
 
     /// Merges what can be merged now, without hours and days of which a segment was sealed lately, by when it was created.
-    async fn compact_unless(&self, is_late: impl Fn(i64) -> bool) -> Result<usize> {
+    async fn compact_unless(self: &Arc<Self>, is_late: impl Fn(i64) -> bool) -> Result<usize> {
         let (mut done, mut superseded) = (0, 0);
         let _merging = self.merging.lock().await;
         while let Some(merge) = self.choose_merge(&is_late).await? {
@@ -124,10 +123,11 @@ impl Store {
         Ok(self.next_merge(&is_late))
     }
 
-    async fn merge(&self, merge: &Merge) -> Result<()> {
+    async fn merge(self: &Arc<Self>, merge: &Merge) -> Result<()> {
         let written = self.write_merge(merge).await;
         (self.config.after_merge)();
-        self.commit_merge(written?).await
+        let (store, written) = (Arc::clone(self), written?);
+        to_its_end(async move { store.commit_merge(written).await }).await
     }
 
     /// The next merge: hours before days, so that a day's merge reads few files.
@@ -224,14 +224,11 @@ impl Store {
             merged,
             collections,
         } = written;
-        let mut merged = vec![merged];
         let _one = self.changing.lock().await;
         // A seal may have left its commit in doubt meanwhile.
-        if let Err(error) = self.settle().await {
-            self.drop_unlisted(merged);
-            return Err(error);
-        }
+        self.settle().await?;
         let _commits = self.commits.lock().await;
+        let mut merged = merged.into_records();
         let committed = if !self.view.has_segments(&gone) {
             Err(self.catalogue.superseded())
         } else if self.is_shared() {
@@ -247,7 +244,7 @@ impl Store {
             .await
     }
 
-    async fn write_merged(&self, merge: &Merge) -> Result<SegmentRecord> {
+    async fn write_merged(&self, merge: &Merge) -> Result<Unlisted> {
         let shredder = Shredder::new(
             merge.table,
             self.count_keys(merge)
@@ -286,7 +283,7 @@ impl Store {
                 let published = settings.publish(std::slice::from_ref(&record));
                 published
                     .inspect_err(|_| settings.discard(std::slice::from_ref(&record)))
-                    .map(|()| record)
+                    .map(|()| Unlisted::new(settings, vec![record]))
             })
             .await
         })

@@ -44,6 +44,11 @@ pub enum DatabaseError {
     /// A segment that a transaction replaces is not listed any more.
     #[error("a segment was replaced, expired or deleted before a merge of it was committed")]
     Superseded,
+    /// The catalogue has another position of the log than the seal began with.
+    #[error(
+        "requests that a seal has written may be in segments already: the catalogue has another position of the log"
+    )]
+    SealedMeanwhile,
     /// Another node has deleted unlisted objects since the upload of segments began.
     #[error("objects that the catalogue does not list were collected since the upload began")]
     Collected,

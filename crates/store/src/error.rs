@@ -258,7 +258,9 @@ impl StoreError {
         matches!(
             self,
             StoreError::Catalogue {
-                source: DatabaseError::Superseded | DatabaseError::Collected,
+                source: DatabaseError::Superseded
+                    | DatabaseError::SealedMeanwhile
+                    | DatabaseError::Collected,
                 ..
             }
         )

@@ -4,9 +4,7 @@
 //! same rows again, or merge segments again that are merged already, and their items would be there twice. So it reads the catalogue
 //! before it changes the list of segments again. The files of the new segments stay: the catalogue may list them.
 
-use crate::catalogue::SegmentRecord;
 use crate::error::Result;
-use crate::segment::Retired;
 use crate::segment_change::SegmentChange;
 use crate::store::Store;
 
@@ -26,7 +24,7 @@ impl Store {
         };
         if error.is_superseded() {
             // No attempt was made to commit it: the catalogue will never list these names.
-            self.drop_unlisted(change.into_new_segments());
+            self.segment_settings.remove_unlisted(change.new_segments());
             return Err(error);
         }
         // A change without new segments may be made again.
@@ -70,13 +68,6 @@ impl Store {
             self.apply(change);
         }
         Ok(committed)
-    }
-
-    /// Removes the files of new segments that the catalogue does not list and never will.
-    pub(crate) fn drop_unlisted(&self, new: Vec<SegmentRecord>) {
-        for segment in self.segments(new) {
-            segment.retire(Retired::Removed);
-        }
     }
 
     fn apply(&self, change: SegmentChange) {

@@ -240,7 +240,7 @@ impl Store {
     }
 
     /// Merges and expires segments and collects unlisted objects, if it is this node's turn.
-    async fn maintain(&self, due: Due) -> Result<()> {
+    async fn maintain(self: &Arc<Self>, due: Due) -> Result<()> {
         if due == Due::default() || !self.config.node.role.maintains() {
             return Ok(());
         }

@@ -22,10 +22,4 @@ impl SegmentChange {
             SegmentChange::Sealed(_, new, _, _) | SegmentChange::Merged(_, new) => new,
         }
     }
-    /// As [`SegmentChange::new_segments`].
-    pub(crate) fn into_new_segments(self) -> Vec<SegmentRecord> {
-        match self {
-            SegmentChange::Sealed(_, new, _, _) | SegmentChange::Merged(_, new) => new,
-        }
-    }
 }

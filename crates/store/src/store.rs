@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::app_id::AppId;
 use crate::batch::{Origin, normalise};
-use crate::blocking::blocking;
+use crate::blocking::{blocking, to_its_end};
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::columns::{ColumnCache, SelectionCache};
 use crate::config::StoreConfig;
@@ -400,8 +400,14 @@ impl Store {
 
     /// Flushes the memtable to segments, and removes log files that are no longer needed.
     ///
-    /// If it fails, nothing is lost: the rows stay visible and in the log, and the next seal includes them.
-    pub async fn seal_all(&self) -> Result<()> {
+    /// If it fails, nothing is lost: the rows stay visible and in the log, and the next seal includes them. If the caller stops waiting, it goes on: rows
+    /// of which it is not known that they are in segments would be sealed again.
+    pub async fn seal_all(self: &Arc<Self>) -> Result<()> {
+        let store = Arc::clone(self);
+        to_its_end(async move { store.seal_memtable().await }).await
+    }
+
+    async fn seal_memtable(&self) -> Result<()> {
         let _one = self.changing.lock().await;
         let done = self.seal().await;
         if done.is_err() {
@@ -441,9 +447,10 @@ impl Store {
         })
         .await?;
         let _commits = self.commits.lock().await;
+        let log = view.sealed..=position;
         let sealing = self
             .catalogue
-            .register_sealed(&mut records, &usage, position, collections);
+            .register_sealed(&mut records, &usage, log, collections);
         let committed = sealing.await;
         self.conclude(
             SegmentChange::Sealed(view, records, usage, position),
@@ -470,7 +477,7 @@ impl Store {
     }
 
     /// Seals everything, stops the background work and releases the folder. Snapshots stay readable.
-    pub async fn close(&self) -> Result<()> {
+    pub async fn close(self: &Arc<Self>) -> Result<()> {
         for task in std::mem::take(&mut *self.background.lock()) {
             task.abort();
         }
@@ -478,6 +485,8 @@ impl Store {
             None => self.seal_all().await,
             Some(error) => Err(error),
         };
+        // A merge whose task was aborted may be committed still.
+        drop(self.changing.lock().await);
         let log = self.log.lock().take();
         blocking(move || {
             drop(log);

@@ -1,5 +1,7 @@
 //! Segments and the log's position: what is data, and from where the log must be replayed.
 
+use std::ops::RangeInclusive;
+
 use super::Catalogue;
 use super::applications::app_id;
 use super::database::{self, Row, Transaction, sql};
@@ -187,16 +189,17 @@ impl Catalogue {
         .await
     }
 
-    /// Registers sealed segments, adds their items to the usage and advances the log's position: all or nothing. Fills in the ids.
-    /// `collections`: what [`Catalogue::collections`] returned before the segments were written.
+    /// Registers sealed segments, adds their items to the usage and advances the log's position from the start of `log` to its end: all or nothing. Fills in
+    /// the ids. `collections`: what [`Catalogue::collections`] returned before the segments were written.
     ///
     /// # Errors
+    /// [`DatabaseError::SealedMeanwhile`] if the log's position is another one, so that the requests may be in segments already.
     /// [`DatabaseError::Collected`] if unlisted objects have been collected since.
     pub(crate) async fn register_sealed(
         &self,
         segments: &mut [SegmentRecord],
         sealed: &Usage,
-        position: u64,
+        log: RangeInclusive<u64>,
         collections: i64,
     ) -> Result<()> {
         self.named(async {
@@ -208,14 +211,18 @@ impl Catalogue {
             transaction.changes_segments();
             let advance = match self.node() {
                 Some(node) => {
-                    sql("UPDATE nodes SET log_position = $1 WHERE log_position <= $1 AND id = $2")
-                        .bind(to_sql(position))
+                    sql("UPDATE nodes SET log_position = $1 WHERE log_position = $2 AND id = $3")
+                        .bind(to_sql(*log.end()))
+                        .bind(to_sql(*log.start()))
                         .bind(node.to_string())
                 }
-                None => sql("UPDATE log_position SET sequence = $1 WHERE sequence <= $1")
-                    .bind(to_sql(position)),
+                None => sql("UPDATE log_position SET sequence = $1 WHERE sequence = $2")
+                    .bind(to_sql(*log.end()))
+                    .bind(to_sql(*log.start())),
             };
-            advance.execute(&mut transaction).await?;
+            if advance.execute(&mut transaction).await? != 1 {
+                return Err(DatabaseError::SealedMeanwhile);
+            }
             transaction.commit().await?;
             Ok(())
         })

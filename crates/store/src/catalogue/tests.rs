@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::*;
 use crate::app_id::AppId;
 use crate::tests::Home;
+use crate::usage::Usage;
 
 fn new(name: &str) -> NewApplication {
     NewApplication {
@@ -379,5 +380,22 @@ async fn clients_are_listed_with_their_addresses_and_secrets() {
         let clients = [client("a")];
         catalogue.create_client(&clients[0]).await.unwrap();
         assert_eq!(catalogue.clients().await.unwrap(), clients);
+    }
+}
+
+#[tokio::test]
+async fn a_seal_from_another_position_of_the_log_is_refused() {
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let seal = async |log| {
+            let usage = Usage::default();
+            catalogue.register_sealed(&mut [], &usage, log, 0).await
+        };
+        seal(0..=5).await.unwrap();
+        let again = seal(0..=7).await.unwrap_err();
+        assert!(again.is_superseded(), "{again}");
+        assert_eq!(catalogue.log_position().await.unwrap(), 5);
+        seal(5..=7).await.unwrap();
+        assert_eq!(catalogue.log_position().await.unwrap(), 7);
     }
 }

@@ -90,7 +90,7 @@ impl Store {
     }
 
     /// Seals the memtable if it holds rows that are past their retention, and runs [`Store::expire`]: retention runs over segments only.
-    pub async fn expire_with_memory(&self) -> Result<usize> {
+    pub async fn expire_with_memory(self: &Arc<Self>) -> Result<usize> {
         let (now, rules) = (self.observe_clock().now, self.retention_rules().await?);
         let view = self.view.get();
         let is_due = view.tables.iter().any(|((app, table), state)| {

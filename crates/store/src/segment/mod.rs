@@ -34,7 +34,7 @@ pub(crate) use verify::{
     WholeFile, damage_of, decode, first_application, length_differs, named_checksum, read_footer,
     read_whole,
 };
-pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY};
+pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY, Unlisted};
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};

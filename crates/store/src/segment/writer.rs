@@ -113,10 +113,50 @@ impl SegmentSettings {
         for record in records {
             match &self.objects {
                 Some(objects) => objects.discard(record),
-                // What is left is moved to the quarantine at the next start.
-                None => drop(self.vfs.remove(&self.folder.join(&record.path))),
+                None => self.remove_file(record),
             }
         }
+    }
+
+    /// As [`SegmentSettings::discard`], without a wait for the object store: objects are deleted later.
+    pub(crate) fn remove_unlisted(&self, records: &[SegmentRecord]) {
+        for record in records {
+            match &self.objects {
+                Some(objects) => objects.retire(record),
+                None => self.remove_file(record),
+            }
+        }
+    }
+
+    fn remove_file(&self, record: &SegmentRecord) {
+        let file = self.folder.join(&record.path);
+        if let Err(error) = self.vfs.remove(&file) {
+            tracing::warn!(file = %file.display(), %error, "a segment that is not listed stays, and the next start moves it to the quarantine");
+        }
+    }
+}
+
+/// Finished segments that the catalogue does not list. They are removed if this is dropped.
+#[derive(Debug)]
+pub(crate) struct Unlisted {
+    settings: SegmentSettings,
+    records: Vec<SegmentRecord>,
+}
+
+impl Unlisted {
+    pub(crate) fn new(settings: SegmentSettings, records: Vec<SegmentRecord>) -> Unlisted {
+        Unlisted { settings, records }
+    }
+
+    /// The segments, which the catalogue is about to list.
+    pub(crate) fn into_records(mut self) -> Vec<SegmentRecord> {
+        std::mem::take(&mut self.records)
+    }
+}
+
+impl Drop for Unlisted {
+    fn drop(&mut self) {
+        self.settings.remove_unlisted(&self.records);
     }
 }
 

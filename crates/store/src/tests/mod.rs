@@ -10,6 +10,7 @@ mod copies_auto;
 mod copy_reads;
 mod crash;
 mod damage;
+mod given_up;
 mod growth;
 mod home;
 mod ingestion_time;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::runtime::Runtime;
 
 use super::postgres_server::{PostgresServer, place_at};
 use super::*;
@@ -151,14 +152,15 @@ async fn a_store_that_is_killed_during_a_commit_opens_with_its_outcome() {
     let store = Store::open(config()).await.unwrap();
     put(&store, app(1), &[item("a", 1)]).await.unwrap();
     proxy.cut_next_commit(Cut::Late);
-    let sealed = store.clone();
-    let sealing = tokio::spawn(async move { sealed.seal_all().await });
+    let (process, sealed) = (Runtime::new().unwrap(), store.clone());
+    let sealing = process.spawn(async move { sealed.seal_all().await });
     while proxy.cut.lock().is_some() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    // The seal waits for the outcome when the store goes away.
+    // The seal waits for the outcome when its process goes away.
     assert!(!sealing.is_finished());
-    sealing.abort();
+    let end = move || process.shutdown_timeout(Duration::from_secs(10));
+    tokio::task::spawn_blocking(end).await.unwrap();
     assert!(sealing.await.unwrap_err().is_cancelled());
     drop(store);
 

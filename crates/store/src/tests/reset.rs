@@ -6,7 +6,7 @@ use super::*;
 use crate::MemoryFs;
 
 /// Every place that rows may be in: memory, a segment, a merged segment.
-async fn fill(store: &Store, prefix: &str, owner: AppId) {
+async fn fill(store: &Arc<Store>, prefix: &str, owner: AppId) {
     for (number, sealed) in [(1, true), (2, true), (3, false)] {
         put(store, owner, &[item(format!("{prefix}{number}"), number)])
             .await

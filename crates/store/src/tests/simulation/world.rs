@@ -289,6 +289,8 @@ impl World {
             }
         }
         if self.running().is_none() {
+            // A process that has ended removes no file.
+            std::mem::forget(merge);
             return Ok(());
         }
         match store.commit_merge(merge).await {
