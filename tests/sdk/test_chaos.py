@@ -24,6 +24,7 @@ from postgres import Postgres, programs
 from test_distributed import QUERIES, filled
 from test_nodes import Node
 from test_same_answers import same
+from waiting import eventually
 
 FAILURES = int(os.environ.get("HINDSIGHT_TEST_CHAOS", 11))
 SEED = int(os.environ.get("HINDSIGHT_TEST_CHAOS_SEED", 20))
@@ -316,15 +317,7 @@ class Chaos(unittest.TestCase):
             print(f"{kind}: {len(took)} times; works again after {statistics.median(took):.1f} s (median), {max(took):.1f} s (longest)")
 
     def eventually(self, holds, seconds=60, otherwise="it did not happen"):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            try:
-                if holds():
-                    return
-            except (Refused, urllib.error.HTTPError):
-                pass
-            time.sleep(0.05)
-        self.fail(f"{otherwise} after {seconds} s")
+        eventually(self, holds, seconds, (Refused, urllib.error.HTTPError, AssertionError), otherwise=otherwise)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import urllib.request
 from postgres import Postgres, programs
 from test_nodes import Node
 from test_same_answers import same
+from waiting import eventually
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import telemetry  # noqa: E402
@@ -41,7 +42,12 @@ def filled(test, nodes):
     for node in nodes:
         node.stop()
         node.start()
-    test.eventually(lambda: nodes[0].query(app, key, "requests | count") == [{"Count": REQUESTS}])
+
+    def is_complete():
+        test.assertEqual(nodes[0].query(app, key, "requests | count"), [{"Count": REQUESTS}])
+        return True
+
+    test.eventually(is_complete)
     return app, key
 
 
@@ -49,7 +55,10 @@ def is_stored(node, body):
     request = urllib.request.Request(node.url + "/v2.1/track", body, {"Content-Type": "application/x-json-stream"})
     with urllib.request.urlopen(request, timeout=60) as reply:
         verdict = json.load(reply)
-    return verdict["itemsReceived"] == verdict["itemsAccepted"]
+    if verdict["itemsAccepted"] != verdict["itemsReceived"]:
+        # Sent again, what was accepted would be there twice.
+        raise ValueError(f"a part of the items was accepted: {verdict}")
+    return True
 
 
 @unittest.skipUnless(programs(), "PostgreSQL is not installed")
@@ -111,12 +120,4 @@ class Distributed(unittest.TestCase):
             node.process.send_signal(signal.SIGCONT)
 
     def eventually(self, holds, seconds=30):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            try:
-                if holds():
-                    return
-            except (urllib.error.HTTPError, AssertionError):
-                pass
-            time.sleep(0.1)
-        self.fail("it did not happen in time")
+        eventually(self, holds, seconds)

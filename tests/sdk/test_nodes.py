@@ -18,6 +18,7 @@ from postgres import Postgres, programs
 from server import PROGRAM, Server
 from test_objects import InObjects
 from test_postgres import send
+from waiting import eventually
 
 SECRET = "a secret of the nodes of a test"
 
@@ -452,16 +453,7 @@ class Nodes(unittest.TestCase):
             return error.code in (401, 403)
 
     def eventually(self, holds, seconds=15):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            try:
-                if holds():
-                    return
-            except urllib.error.HTTPError as error:
-                if error.code not in (401, 403, 503):
-                    raise
-            time.sleep(0.05)
-        self.fail("it did not happen in time")
+        eventually(self, holds, seconds, (urllib.error.HTTPError,), statuses=(401, 403, 503))
 
 
 if __name__ == "__main__":

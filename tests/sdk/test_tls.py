@@ -5,7 +5,6 @@ import os
 import pathlib
 import ssl
 import tempfile
-import time
 import unittest
 import urllib.error
 import urllib.parse
@@ -13,6 +12,7 @@ import urllib.request
 from unittest import mock
 
 from server import Server
+from waiting import eventually
 
 
 def self_signed(folder, serial=1):
@@ -50,14 +50,6 @@ def served(url):
     return x509.load_pem_x509_certificate(pem.encode()).serial_number
 
 
-def eventually(check):
-    """Waits until something is so."""
-    deadline = time.monotonic() + 30
-    while not check():
-        assert time.monotonic() < deadline, "it did not happen within half a minute"
-        time.sleep(0.05)
-
-
 def ask(url, authority):
     context = ssl.create_default_context(cafile=authority)
     with urllib.request.urlopen(url + "/version", context=context, timeout=30) as reply:
@@ -88,7 +80,7 @@ class Tls(unittest.TestCase):
                 self.assertEqual(kept.getresponse().read(), b'{"status":"ok"}')
 
                 self_signed(folder, serial=2)
-                eventually(lambda: served(server.tls_url) == 2)
+                eventually(self, lambda: served(server.tls_url) == 2, 30)
                 self.assertEqual(ask(server.tls_url, certificate), 200)
                 # Who is connected stays so.
                 kept.request("GET", "/health")
@@ -102,12 +94,12 @@ class Tls(unittest.TestCase):
                     f"the private key {key} do not fit": lambda: put(certificate, self.of_another_key()),
                 }.items():
                     change()
-                    eventually(lambda: problem in log.read_text())
+                    eventually(self, lambda: problem in log.read_text(), 30)
                     self.assertEqual(served(server.tls_url), 2)
                 self.assertEqual(log.read_text().count("cannot read the certificate"), 1, "it is told once")
 
                 self_signed(folder, serial=3)
-                eventually(lambda: served(server.tls_url) == 3)
+                eventually(self, lambda: served(server.tls_url) == 3, 30)
                 self.assertEqual(ask(server.tls_url, certificate), 200)
 
     def of_another_key(self):

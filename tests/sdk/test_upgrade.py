@@ -18,6 +18,7 @@ from test_distributed import QUERIES, filled
 from test_nodes import Node
 from test_postgres import send
 from test_same_answers import same
+from waiting import eventually
 
 OTHER = os.environ.get("HINDSIGHT_TEST_OTHER_PROGRAM", "")
 SENT = "hindsight_fragments_sent_total"
@@ -115,13 +116,7 @@ class Upgrade(unittest.TestCase):
         return node.figure(SENT) > sent
 
     def eventually(self, holds, seconds=30):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            with contextlib.suppress(urllib.error.HTTPError):
-                if holds():
-                    return
-            time.sleep(0.1)
-        self.fail(f"it did not happen within {seconds} s")
+        eventually(self, holds, seconds)
 
 
 if __name__ == "__main__":
