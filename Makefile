@@ -7,7 +7,7 @@ LISTEN ?= 127.0.0.1:2020
 # Where Cargo builds.
 BUILT := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth bench-cluster upgrade-test ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packaged-program packages-test random-queries fuzz api-fuzz deny prove mutants
+.PHONY: demo test small-tests language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth bench-cluster upgrade-test ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packaged-program packages-test random-queries fuzz api-fuzz deny prove mutants
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -34,12 +34,17 @@ test:
 		then $(CARGO) nextest run --workspace $(WITH_SHARED_NEXTEST); \
 		else $(CARGO) test --workspace $(WITH_SHARED_TEST); fi
 	$(CARGO) test --workspace --doc
-	$(MAKE) language-test documentation-test ui-test
-	@if command -v npm >/dev/null; then $(MAKE) ui-vendor-check ui-types; \
-		else echo "SKIPPED: npm is not installed: the portal's bundles and types are NOT checked"; fi
+	$(MAKE) --jobs=2 --output-sync=line language-test small-tests
 	$(PYTHON) tests/sdk/run.py
 	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
 	$(PYTHON) tests/packages/run.py
+
+## What needs one processor and no other test beside `language-test`, and the installation of the SDKs.
+small-tests:
+	$(MAKE) --jobs=1 documentation-test ui-test
+	@if command -v npm >/dev/null; then $(MAKE) --jobs=1 ui-vendor-check ui-types; \
+		else echo "SKIPPED: npm is not installed: the portal's bundles and types are NOT checked"; fi
+	$(PYTHON) tests/sdk/run.py --install
 
 ## Only the tests with real SDKs, installed from their registries into a folder of their own. They run the program that
 ## the integration tests were built with: building it apart would compile the query engine a second time.

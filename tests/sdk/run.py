@@ -3,6 +3,7 @@
 measure times, one after the other.
 
 usage: run.py [unittest arguments]
+       run.py --install
 """
 import os
 import pathlib
@@ -57,6 +58,8 @@ def main():
     node("node", "HINDSIGHT_NODE_MODULES")
     node("node_otlp", "HINDSIGHT_OTLP_MODULES")
     node("azurite", "HINDSIGHT_AZURITE_MODULES")
+    if sys.argv[1:] == ["--install"]:
+        return
     if sys.argv[1:]:
         sys.exit(subprocess.call([program, "-m", "unittest", *sys.argv[1:]], cwd=HERE))
     sys.exit(run_all(program, HERE, LONGEST, ALONE))
