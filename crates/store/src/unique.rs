@@ -12,6 +12,7 @@ use futures::StreamExt;
 
 use crate::app_id::AppId;
 use crate::batch::time_range;
+use crate::blocking::to_its_end;
 use crate::error::{Result, StoreError};
 use crate::schema::{TIMESTAMP, Table};
 use crate::snapshot::Snapshot;
@@ -35,11 +36,17 @@ impl Store {
     /// Stores the items of a request that the application's tables do not hold yet. An item is the same if its `itemId` and its
     /// `timestamp` are. Items without an `itemId` are stored.
     ///
-    /// Two such requests do not run at the same time. Items of [`Store::append`], which have new identities, may arrive meanwhile.
+    /// Two such requests do not run at the same time, also if the caller of the first one stops waiting: it may be in the log's queue, where the second one
+    /// would not find its items. Items of [`Store::append`], which have new identities, may arrive meanwhile.
     ///
     /// # Errors
     /// As of [`Store::append`]; [`StoreError::NotWithNodes`] if other nodes share the catalogue; [`StoreError::Uncertain`] if segments of the items' hours are damaged.
-    pub async fn append_unique(&self, request: AppendRequest) -> Result<UniqueAck> {
+    pub async fn append_unique(self: &Arc<Self>, request: AppendRequest) -> Result<UniqueAck> {
+        let store = Arc::clone(self);
+        to_its_end(async move { store.append_new(request).await }).await
+    }
+
+    async fn append_new(&self, request: AppendRequest) -> Result<UniqueAck> {
         if !self.other_nodes().is_empty() {
             return Err(StoreError::NotWithNodes { what: "An import" });
         }

@@ -1,9 +1,12 @@
 //! Items that are there already are not stored again, wherever they lie.
 
+use std::time::Duration;
+
+use super::bad_disk::BadDisk;
 use super::*;
 use crate::{StoreError, TICKS_PER_HOUR, UniqueAck};
 
-async fn import(store: &Store, items: &[Item]) -> crate::Result<UniqueAck> {
+async fn import(store: &Arc<Store>, items: &[Item]) -> crate::Result<UniqueAck> {
     let batches = vec![(Table::Requests, requests(items))];
     let request = AppendRequest {
         app: app(1),
@@ -40,6 +43,34 @@ async fn repeated_imports_store_each_item_once_in_memory_in_segments_and_after_a
         .unwrap();
     assert_eq!((done.stored, done.duplicates), (3, 2));
     assert_eq!(ids(&store, app(1)).await, ["", "", "a", "a", "b"]);
+}
+
+#[tokio::test]
+async fn an_import_that_is_given_up_and_repeated_at_once_stores_each_item_once() {
+    let (dir, disk) = (tempfile::tempdir().unwrap(), Arc::new(BadDisk::default()));
+    let config = StoreConfig {
+        vfs: disk.clone(),
+        // Each request begins a file, which the disk can hold.
+        log_file_bytes: 1,
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    import(&store, &[item("a", 0)]).await.unwrap();
+    let importing = || {
+        let store = store.clone();
+        tokio::spawn(async move { import(&store, &[item("b", 1)]).await })
+    };
+    let mut held = disk.hold_next_file();
+    let given_up = importing();
+    held.begun().await;
+    given_up.abort();
+    assert!(given_up.await.unwrap_err().is_cancelled());
+    let repeated = importing();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    held.let_go();
+    let done = repeated.await.unwrap().unwrap();
+    assert_eq!((done.stored, done.duplicates), (0, 1));
+    assert_eq!(ids(&store, app(1)).await, ["a", "b"]);
 }
 
 #[tokio::test]
