@@ -132,8 +132,10 @@ impl PlanCodec {
             let (property, input) = match hidden.hides() {
                 Hide::Equivalences => (HiddenProperty::Equivalences, Vec::new()),
                 Hide::Statistics => (HiddenProperty::Statistics, Vec::new()),
-                // The rule that adds these nodes removes them.
-                Hide::Keys => return internal_err!("no plan hides computed keys"),
+                // The rules that add these nodes remove them.
+                Hide::Keys | Hide::Computations => {
+                    return internal_err!("no plan hides computed keys or columns");
+                }
                 Hide::Children => {
                     let input = converter.execution_plan_to_proto(hidden.input(), self)?;
                     (HiddenProperty::Children, input.encode_to_vec())

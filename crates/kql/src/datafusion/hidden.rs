@@ -18,6 +18,7 @@ use datafusion::physical_plan::filter_pushdown::{
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
+use super::filter_size;
 use crate::transform::only_input;
 
 /// The property of its input that a [`HiddenExec`] hides.
@@ -31,6 +32,8 @@ pub(crate) enum Hide {
     Statistics,
     /// The keys of an aggregation that are computed: filters by them are not pushed into it.
     Keys,
+    /// The computed columns of a projection, from filters that would become too large.
+    Computations,
 }
 
 /// Passes its input through and hides a property of it.
@@ -104,12 +107,17 @@ impl ExecutionPlan for HiddenExec {
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         match self.hide {
             Hide::Children => Vec::new(),
-            Hide::Equivalences | Hide::Statistics | Hide::Keys => vec![&self.input],
+            Hide::Equivalences | Hide::Statistics | Hide::Keys | Hide::Computations => {
+                vec![&self.input]
+            }
         }
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        let maintains = matches!(self.hide, Hide::Statistics | Hide::Keys);
+        let maintains = matches!(
+            self.hide,
+            Hide::Statistics | Hide::Keys | Hide::Computations
+        );
         vec![maintains; self.children().len()]
     }
 
@@ -145,7 +153,9 @@ impl ExecutionPlan for HiddenExec {
 
     fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
         match self.hide {
-            Hide::Equivalences | Hide::Keys => vec![ChildStats::At(partition)],
+            Hide::Equivalences | Hide::Keys | Hide::Computations => {
+                vec![ChildStats::At(partition)]
+            }
             Hide::Children => Vec::new(),
             Hide::Statistics => vec![ChildStats::Skip],
         }
@@ -157,7 +167,9 @@ impl ExecutionPlan for HiddenExec {
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         match self.hide {
-            Hide::Equivalences | Hide::Keys => only_input(inputs.iter().cloned(), self.name()),
+            Hide::Equivalences | Hide::Keys | Hide::Computations => {
+                only_input(inputs.iter().cloned(), self.name())
+            }
             Hide::Children => StatisticsContext::new().compute(self.input.as_ref(), args),
             Hide::Statistics => Ok(Arc::new(Statistics::new_unknown(&self.schema()))),
         }
@@ -174,9 +186,12 @@ impl ExecutionPlan for HiddenExec {
     fn gather_filters_for_pushdown(
         &self,
         _: FilterPushdownPhase,
-        filters: Vec<Arc<dyn PhysicalExpr>>,
+        mut filters: Vec<Arc<dyn PhysicalExpr>>,
         _: &ConfigOptions,
     ) -> Result<FilterDescription> {
+        if self.hide == Hide::Computations {
+            filters = filter_size::passing(filters, self.input.as_ref());
+        }
         let mut description = FilterDescription::new();
         for child in self.children() {
             let mut readable: HashSet<usize> = (0..child.schema().fields().len()).collect();

@@ -5,6 +5,7 @@
 
 mod cancellation;
 mod corrections;
+mod filter_size;
 mod grouping;
 mod hidden;
 mod marker;

@@ -11,9 +11,9 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 
 use super::cancellation;
 use super::corrections::{
-    functional_dependencies, input_equivalences, key_names, large_literal, lost_order,
-    ordered_input, reversed_comparison, self_equality, statistics_cost, statistics_names,
-    volatile_filter,
+    functional_dependencies, growing_filter, input_equivalences, key_names, large_literal,
+    lost_order, ordered_input, reversed_comparison, self_equality, statistics_cost,
+    statistics_names, volatile_filter,
 };
 use super::partitioning::increase;
 use super::planner::{KqlQueryPlanner, PlanPass};
@@ -88,7 +88,7 @@ pub(super) const INAPPLICABLE: [&str; 6] = [
 ];
 
 /// All corrections, in the order in which they are applied.
-pub(super) static CORRECTIONS: [Correction; 15] = [
+pub(super) static CORRECTIONS: [Correction; 18] = [
     Correction {
         rules: &["extract_equijoin_predicate"],
         action: Action::Remove,
@@ -144,6 +144,36 @@ pub(super) static CORRECTIONS: [Correction; 15] = [
         canary: Canary::Answer(
             "datatable(k:long)[1, 2, 3] | where k == 2 | where 2 == iff(true, k, k)",
             "k:long\n2",
+        ),
+    },
+    Correction {
+        rules: &["push_down_filter"],
+        action: Action::WrapLogical(growing_filter::rewrite),
+        because: "a filter that passes a projection gets the expression of a column for each use of it, so it may double with each projection",
+        upstream: "related: https://github.com/apache/datafusion/pull/25456",
+        canary: Canary::Test(
+            "growing_filter",
+            "conditions_do_not_grow_beyond_the_bound",
+        ),
+    },
+    Correction {
+        rules: &["eliminate_outer_join"],
+        action: Action::WrapLogical(growing_filter::rewrite_outer_join),
+        because: "a filter is copied through all projections below it, to find out whether it rejects rows of an outer join",
+        upstream: "related: https://github.com/apache/datafusion/pull/25456",
+        canary: Canary::Test(
+            "growing_filter",
+            "columns_that_are_computed_in_many_steps_can_be_filtered_by",
+        ),
+    },
+    Correction {
+        rules: &["FilterPushdown", "FilterPushdown(Post)"],
+        action: Action::WrapPhysical(growing_filter::optimize),
+        because: "the same holds for filters of physical plans, and for those that are found while they run",
+        upstream: "related: https://github.com/apache/datafusion/pull/25456",
+        canary: Canary::Test(
+            "growing_filter",
+            "columns_that_are_computed_in_many_steps_can_be_filtered_by",
         ),
     },
     Correction {

@@ -2,6 +2,7 @@
 
 pub(crate) mod distinct_projections;
 pub(super) mod functional_dependencies;
+pub(super) mod growing_filter;
 pub(super) mod input_equivalences;
 pub(super) mod key_names;
 pub(crate) mod large_literal;
