@@ -34,15 +34,16 @@ test:
 		then $(CARGO) nextest run --workspace $(WITH_SHARED_NEXTEST); \
 		else $(CARGO) test --workspace $(WITH_SHARED_TEST); fi
 	$(CARGO) test --workspace --doc
-	$(MAKE) --jobs=2 --output-sync=line language-test small-tests
+	$(MAKE) --jobs=2 --output-sync=line --no-print-directory language-test small-tests
 	$(PYTHON) tests/sdk/run.py
 	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
 	$(PYTHON) tests/packages/run.py
 
-## What needs one processor and no other test beside `language-test`, and the installation of the SDKs.
+## What needs one processor, as `language-test` does beside it: one after the other, the last of which installs the SDKs.
 small-tests:
-	$(MAKE) --jobs=1 documentation-test ui-test
-	@if command -v npm >/dev/null; then $(MAKE) --jobs=1 ui-vendor-check ui-types; \
+	$(MAKE) documentation-test
+	$(MAKE) ui-test
+	@if command -v npm >/dev/null; then $(MAKE) ui-vendor-check && $(MAKE) ui-types; \
 		else echo "SKIPPED: npm is not installed: the portal's bundles and types are NOT checked"; fi
 	$(PYTHON) tests/sdk/run.py --install
 
