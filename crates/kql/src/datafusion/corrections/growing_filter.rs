@@ -38,13 +38,13 @@ pub(in crate::datafusion) fn rewrite(
     let of_condition = |condition: &Expr| becomes_too_large(condition, below);
     let (stay, pass): (Vec<_>, Vec<_>) = conditions.into_iter().partition(|it| of_condition(it));
     let all = |conditions: Vec<&Expr>| conjunction(conditions.into_iter().cloned());
-    let (mut filter, mut passing) = (top.clone(), top.clone());
     let Some(staying) = all(stay) else {
         return rule.rewrite(plan, config);
     };
     let Some(predicate) = all(pass) else {
         return Ok(Transformed::no(plan));
     };
+    let (mut filter, mut passing) = (top.clone(), top.clone());
     passing.predicate = predicate;
     passing.input = Arc::clone(below);
     let pushed = rule.rewrite(LogicalPlan::Filter(passing), config)?;
@@ -151,7 +151,7 @@ mod tests {
     use crate::datafusion::wrap::{LogicalRule, WrappedLogical};
     use crate::testing::{answer_in, bound};
 
-    /// A column that is computed in so many steps, each of which reads it twice.
+    /// A chain of projections, each of which doubles the expression of `x`.
     fn doubled(steps: usize) -> String {
         let steps = "| extend x = x + x ".repeat(steps);
         format!("range x from 1 to 3 step 1 {steps}")
