@@ -34,11 +34,11 @@ pub(crate) async fn on_thread<T: Send + 'static>(
         .map_err(|error| StoreError::Task(error.to_string()))
 }
 
-/// Runs work to its end, also if the caller stops waiting for it: what it has done in one place, it does in the others too.
+/// Runs work as a task of its own, which dropping the future does not cancel: a transaction is committed and then made visible, or neither.
 ///
 /// # Errors
 /// [`StoreError::Task`] if the work panics.
-pub(crate) async fn to_its_end<T: Send + 'static>(
+pub(crate) async fn uncancelled<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
     #[cfg(test)]

@@ -15,7 +15,7 @@ use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execut
 use futures::StreamExt;
 
 use crate::app_id::AppId;
-use crate::blocking::{blocking, in_background, to_its_end};
+use crate::blocking::{blocking, in_background, uncancelled};
 use crate::chosen_rows::Selections;
 use crate::clock::{hour_of, ticks};
 use crate::error::Result;
@@ -127,7 +127,7 @@ impl Store {
         let written = self.write_merge(merge).await;
         (self.config.after_merge)();
         let (store, written) = (Arc::clone(self), written?);
-        to_its_end(async move { store.commit_merge(written).await }).await
+        uncancelled(async move { store.commit_merge(written).await }).await
     }
 
     /// The next merge: hours before days, so that a day's merge reads few files.

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::app_id::AppId;
 use crate::batch::{Origin, normalise};
-use crate::blocking::{blocking, to_its_end};
+use crate::blocking::{blocking, uncancelled};
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::columns::{ColumnCache, SelectionCache};
 use crate::config::StoreConfig;
@@ -404,7 +404,7 @@ impl Store {
     /// of which it is not known that they are in segments would be sealed again.
     pub async fn seal_all(self: &Arc<Self>) -> Result<()> {
         let store = Arc::clone(self);
-        to_its_end(async move { store.seal_memtable().await }).await
+        uncancelled(async move { store.seal_memtable().await }).await
     }
 
     async fn seal_memtable(&self) -> Result<()> {

@@ -12,7 +12,7 @@ use futures::StreamExt;
 
 use crate::app_id::AppId;
 use crate::batch::time_range;
-use crate::blocking::to_its_end;
+use crate::blocking::uncancelled;
 use crate::error::{Result, StoreError};
 use crate::schema::{TIMESTAMP, Table};
 use crate::snapshot::Snapshot;
@@ -43,7 +43,7 @@ impl Store {
     /// As of [`Store::append`]; [`StoreError::NotWithNodes`] if other nodes share the catalogue; [`StoreError::Uncertain`] if segments of the items' hours are damaged.
     pub async fn append_unique(self: &Arc<Self>, request: AppendRequest) -> Result<UniqueAck> {
         let store = Arc::clone(self);
-        to_its_end(async move { store.append_new(request).await }).await
+        uncancelled(async move { store.append_new(request).await }).await
     }
 
     async fn append_new(&self, request: AppendRequest) -> Result<UniqueAck> {

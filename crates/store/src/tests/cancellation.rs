@@ -1,4 +1,4 @@
-//! Changes of the list of segments whose caller stops waiting for them, as background work does when the store is closed.
+//! Cancellation of seals and merges: their futures are dropped, as those of background tasks are when the store is closed.
 
 use std::future::Future;
 use std::pin::pin;
@@ -9,8 +9,8 @@ use crate::Result;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Polls `work` so many times, with time for what it waits for in between, and drops it. Whether it had ended.
-async fn given_up_after<T>(polls: usize, work: impl Future<Output = Result<T>>) -> bool {
+/// Cancels `work` after this number of polls, between which its blocking work goes on; whether it had completed.
+async fn cancelled_after<T>(polls: usize, work: impl Future<Output = Result<T>>) -> bool {
     let mut work = pin!(work);
     for _ in 0..polls {
         if futures::poll!(&mut work).is_ready() {
@@ -31,19 +31,19 @@ async fn check_next_start(store: Arc<Store>, home: &Home, sent: usize, polls: us
     assert_eq!(
         ids(&store, app(1)).await,
         expected,
-        "given up after {polls} polls"
+        "cancelled after {polls} polls"
     );
-    assert_eq!(store.quarantine().files, 0, "given up after {polls} polls");
+    assert_eq!(store.quarantine().files, 0, "cancelled after {polls} polls");
     store.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_seal_that_is_given_up_stores_its_rows_once() {
+async fn a_cancelled_seal_stores_its_rows_once() {
     for home in Home::each_place() {
         for polls in 0.. {
             let store = Store::open(home.quiet()).await.unwrap();
             put(&store, app(1), &[item(polls, 1)]).await.unwrap();
-            let ended = given_up_after(polls, store.seal_all()).await;
+            let ended = cancelled_after(polls, store.seal_all()).await;
             check_next_start(store, &home, polls + 1, polls).await;
             if ended {
                 break;
@@ -53,7 +53,7 @@ async fn a_seal_that_is_given_up_stores_its_rows_once() {
 }
 
 #[tokio::test]
-async fn a_merge_that_is_given_up_keeps_its_rows_once() {
+async fn a_cancelled_merge_keeps_its_rows_once() {
     for home in Home::each_place() {
         for polls in 0.. {
             let clock = manual_clock();
@@ -67,7 +67,7 @@ async fn a_merge_that_is_given_up_keeps_its_rows_once() {
                 store.seal_all().await.unwrap();
             }
             clock.pass(2 * DAY);
-            let ended = given_up_after(polls, store.compact()).await;
+            let ended = cancelled_after(polls, store.compact()).await;
             check_next_start(store, &home, 2 * (polls + 1), polls).await;
             if ended {
                 break;

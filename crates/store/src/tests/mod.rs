@@ -2,6 +2,7 @@
 
 mod backup;
 mod bad_disk;
+mod cancellation;
 mod check;
 mod clock;
 mod cluster;
@@ -10,7 +11,6 @@ mod copies_auto;
 mod copy_reads;
 mod crash;
 mod damage;
-mod given_up;
 mod growth;
 mod home;
 mod ingestion_time;

@@ -46,7 +46,7 @@ async fn repeated_imports_store_each_item_once_in_memory_in_segments_and_after_a
 }
 
 #[tokio::test]
-async fn an_import_that_is_given_up_and_repeated_at_once_stores_each_item_once() {
+async fn a_cancelled_import_that_is_repeated_at_once_stores_each_item_once() {
     let (dir, disk) = (tempfile::tempdir().unwrap(), Arc::new(BadDisk::default()));
     let config = StoreConfig {
         vfs: disk.clone(),
@@ -61,10 +61,10 @@ async fn an_import_that_is_given_up_and_repeated_at_once_stores_each_item_once()
         tokio::spawn(async move { import(&store, &[item("b", 1)]).await })
     };
     let mut held = disk.hold_next_file();
-    let given_up = importing();
+    let cancelled = importing();
     held.begun().await;
-    given_up.abort();
-    assert!(given_up.await.unwrap_err().is_cancelled());
+    cancelled.abort();
+    assert!(cancelled.await.unwrap_err().is_cancelled());
     let repeated = importing();
     tokio::time::sleep(Duration::from_millis(50)).await;
     held.let_go();
